@@ -1,1 +1,1 @@
-"""Data in and out: checks at the door."""
+"""Data in and out. So far: the checks at the door."""

@@ -1,0 +1,48 @@
+# Every target makes the environment it needs; `make demo` is the place to start.
+PYTHON ?= python3
+JOBS ?= 2
+DEMO ?= demo
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint bench docs clean
+
+demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in demo/
+	$(BIN)/mheal demo --out $(DEMO)
+
+test: .venv/.dev ## everything that takes seconds
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+lint: .venv/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: .venv/.bench ## every peer beside us; rewrites benchmarks/results
+	$(BIN)/python benchmarks/run.py
+
+docs: .venv/.docs ## docs/_build/html/index.html
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+
+clean:
+	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.base: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e .
+	@touch $@
+
+.venv/.dev: .venv/.base
+	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+.venv/.docs: .venv/.base
+	$(INSTALL) -e '.[docs]'
+	@touch $@
+
+.venv/.bench: .venv/.dev benchmarks/requirements.txt
+	$(INSTALL) -r benchmarks/requirements.txt
+	@touch $@

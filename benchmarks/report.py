@@ -1,0 +1,173 @@
+"""Turn results/*.json into results/README.md: the table of targets, and what was reached."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import RESULTS
+
+EXACT_PACKAGES = (
+    "fpsample", "fpsample bucket kdtree", "fpsample bucket kdline", "skmatter FPS", "skmatter Voronoi",
+    "scikit-activeml",
+)  # fmt: skip
+
+
+@dataclass
+class Goal:
+    """One number to reach: a ratio of at least `must` over the fastest of `peers`."""
+
+    work: str
+    label: str
+    file: str
+    row: str
+    peers: tuple[str, ...]
+    must: float | None
+    aim: float | None = None
+
+
+@dataclass
+class Ceiling:
+    """One number not to exceed, found at `path` in a row."""
+
+    work: str
+    label: str
+    file: str
+    row: str
+    path: tuple[str, ...]
+    must: float | None
+    aim: float | None = None
+    unit: str = ""
+
+
+def goals() -> Iterator[Goal | Ceiling]:
+    for k, row, must in ((10, "1Mx128 k=10", (1.8, 4.0, 3.0)), (100, "1Mx128 k=100", (1.5, 2.3, 5.0))):
+        work = f"SphericalKMeans 1M × 128, k = {k}, 10 iterations"
+        aim = 3.5 if k == 10 else 2.5
+        yield Goal(work, "scikit-learn-intelex", "kmeans", row, ("intelex",), must[0], aim)
+        yield Goal(work, "scikit-learn lloyd", "kmeans", row, ("lloyd",), must[1])
+        yield Goal(work, "faiss", "kmeans", row, ("faiss",), must[2])
+    work, row = "SphericalKMeans 100k × 128, k = 1000", "100kx128 k=1000"
+    yield Goal(work, "best of intelex, NumPy blocked", "kmeans", row, ("intelex", "numpy blocked"), 1.3, 1.7)
+    yield Goal(work, "faiss", "kmeans", row, ("faiss",), 6.0)
+    work, row = "max_min 100k × 128, 1,000 picks", "100kx128 1000 picks"
+    yield Goal(work, "sgemv loop", "traversal", row, ("sgemv loop",), 12.0, 25.0)
+    yield Goal(work, "best exact package", "traversal", row, EXACT_PACKAGES, 15.0)
+    yield Goal(work, "scikit-activeml CoreSet", "traversal", row, ("scikit-activeml",), 100.0)
+    row = "1Mx64 100 picks"
+    yield Goal("max_min 1M × 64, 100 picks", "sgemv loop", "traversal", row, ("sgemv loop",), 6.0, 20.0)
+    work, row = "charged max_min 100k × 128, 1,000 picks, spacing included", "charged 100kx128 1000 picks"
+    yield Goal(work, "sgemv loop (uncharged)", "traversal", row, ("sgemv loop",), 5.0, 12.0)
+    work, row = "`mheal.select` default, 100k × 128, budget 1,000", "select vs scikit-activeml"
+    yield Goal(work, "scikit-activeml CoreSet", "selection", row, ("CoreSet",), 20.0, 50.0)
+    yield Goal(work, "scikit-activeml TypiClust", "selection", row, ("TypiClust",), 20.0, 50.0)
+    row = "select vs apricot"
+    yield Goal(work, "apricot facility location", "selection", row, ("apricot",), 20.0, 50.0)
+    work = "`MHEAL.paper`, 1M × 128, k = 10, m = 10, budget 1,000"
+    yield Goal(work, "straightforward NumPy Algorithm 2", "selection", "paper", ("numpy",), 6.0, 15.0)
+    yield Goal(work, "the same, restarts in lockstep", "selection", "paper", ("numpy lockstep",), None)
+    work = "extra peak memory of `select`, 1M × 128"
+    path = ("extra_over_data",)
+    yield Ceiling(work, "rows in memory", "memory", "in-memory", path, 0.6, 0.15, " of the data")
+    yield Ceiling(work, "memmap, allocated", "memory", "memmap", ("extra", "RssAnon"), 300.0, None, " MB")
+    label = "memmap, with mapped pages of the file"
+    yield Ceiling(work, label, "memory", "memmap", ("extra", "VmRSS"), None, None, " MB")
+    for name in ("max_min", "select"):
+        work = "growth from 10⁴ to 10⁶ rows, exponent"
+        yield Ceiling(work, name, "scaling", f"{name} rows", ("exponent",), 1.05)
+    for name in ("max_min", "select"):
+        work = "growth from 10² to 10⁴ picks, exponent"
+        yield Ceiling(work, name, "scaling", f"{name} picks", ("exponent",), 1.0)
+
+
+def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the number, whether it meets the target, and what a reader should know beside it."""
+    notes = []
+    if isinstance(goal, Ceiling):
+        value: Any = row
+        for key in goal.path:
+            value = value[key]
+        met = goal.must is None or value <= goal.must
+        text = f"{value:.2f}{goal.unit}" if value < 10 else f"{value:.0f}{goal.unit}"
+    else:
+        sides = {p: row["contenders"][p] for p in goal.peers if "ratio_min" in row["contenders"].get(p, {})}
+        if not sides:
+            why = row["contenders"].get(goal.peers[0], {}).get("status", "not run")
+            return "–", "–", why
+        name, best = min(sides.items(), key=lambda item: item[1]["ratio_min"])
+        value = best["ratio_min"]
+        mine = row["contenders"]["mheal"]
+        met = goal.must is None or value >= goal.must
+        text = f"**{value:.1f}** ({best['ratio_median']:.1f})"
+        notes.append(f"{best['min']:.3g} s / {mine['min']:.3g} s")
+        if len(goal.peers) > 1:
+            notes.append(name)
+        if best["runs"] < 3:
+            notes.append(f"peer run {best['runs']}×")
+        if "vs apricot" in goal.row:
+            notes.append(f"both on {row['shape'][0]:,} rows")
+    if not row.get("guard", {}).get("passed", True):
+        met = False
+        notes.append("**correctness guard failed**")
+    picks = row.get("guard", {}).get("picks", {}).get("mheal")
+    if picks and not picks["identical"]:
+        first, shortfall = picks["first_difference"], row["guard"]["shortfall"]["mheal"]
+        notes.append(f"picks part from the loop's at pick {first} (shortfall {shortfall:.0e})")
+    busy = [b for e in row.get("contenders", {}).values() for b in e.get("busy_elsewhere", [])]
+    if max(busy, default=0.0) > 0.1:
+        notes.append(f"machine up to {max(busy):.0%} busy with other work")
+    verdict = "–" if goal.must is None else ("met" if met else "missed")
+    return text, verdict, "; ".join(notes)
+
+
+def table(results: dict[str, dict]) -> str:
+    lines = ["| work | peer | reached | must | aim | | |", "|---|---|---|---|---|---|---|"]
+    for goal in goals():
+        row = results.get(goal.file, {}).get("rows", {}).get(goal.row)
+        text, verdict, note = reached(goal, row) if row else ("–", "–", "not run")
+        if row and results[goal.file]["quick"]:
+            verdict, note = "–", "quick"
+        sign = "≤ " if isinstance(goal, Ceiling) else ""
+        bounds = ["–" if b is None else f"{sign}{b:g}" for b in (goal.must, goal.aim)]
+        cells = [goal.work, goal.label, text, *bounds, verdict, note]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def machine_line(results: dict[str, dict]) -> str:
+    data = next(iter(results.values()))
+    m, v = data["machine"], data["versions"]
+    dates = sorted(row["date"] for r in results.values() for row in r["rows"].values())
+    packages = ", ".join(f"{name} {number}" for name, number in v.items() if number != "not installed")
+    return (
+        f"Machine: {m['cpu']} (family/model {m['cpu_family_model']}), {m['cores']} cores, "
+        f"{', '.join(m['simd'])}, {m['memory_gb']} GB, {m['system']}, Python {m['python']}.\n"
+        f"Packages: {packages}.\nMeasured {dates[0]} to {dates[-1]}."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=RESULTS, help="where the JSON files are")
+    folder = parser.parse_args().folder
+    names = ("kmeans", "traversal", "selection", "memory", "scaling")
+    files = {name: folder / f"{name}.json" for name in names}
+    results = {name: json.loads(f.read_text()) for name, f in files.items() if f.exists()}
+    if not results:
+        raise SystemExit(f"no results in {folder}: run the benchmarks first")
+    text = (
+        "# Benchmark results\n\nWritten by `benchmarks/report.py`; method: `benchmarks/README.md`. "
+        "Ratios are peer time over ours, minimum of the runs (median in brackets); "
+        "beside them the seconds, theirs / ours.\n\n"
+    )
+    if any(data["quick"] for data in results.values()):
+        text += "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
+    text += f"{table(results)}\n\n{machine_line(results)}\n"
+    (folder / "README.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""MHEAL, Algorithm 2: cluster, start, spread, merge."""
+
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from .cluster.spacing import local_spacing
+from .cluster.spherical import SphericalKMeans
+from .kernels.points import Points
+from .pool.check import as_budget, as_labeled, as_pool
+from .selection import Selection
+from .solve.charge import POWER, weights
+from .spread import spread_clusters, spread_pool, spread_quota
+
+AUTO_CLUSTERS = 10
+
+
+class MHEAL(BaseEstimator):
+    """Picks rows of X to label by minimising hyperspherical energy.
+
+    The default spreads charged picks over the whole pool: each pick is the point farthest from everything picked or
+    labelled so far, where distance is measured in units of the local spacing, so that picks follow the data
+    instead of its outliers. `MHEAL.paper()` is the published algorithm, literally.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto" (10); spherical clusters, for the local spacing, for quotas and to explain picks
+    charge : "auto" (1.25), a power p > 0, or None for no charge (the paper). 1 follows the density fully, larger
+        values drift to outliers
+    space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
+    quota : share the budget equally among the clusters
+    n_starts : candidates for the first pick of a cluster, found by vector rotation (uncharged quotas only)
+    global_repulsion : keep away from picks in other clusters too
+    start_length : length of the sequence whose product of chords ranks the candidates (Eq. 12). "quota" is
+        the paper's, but then a small budget's picks are no longer the first of a larger one's
+    direction : "tangent" or "chord", how rotation sees directions from the centre
+    init, n_init, max_iter, tol : of the clustering, see SphericalKMeans
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np, mheal
+    >>> X = np.random.default_rng(0).normal(size=(500, 4))
+    >>> first = mheal.MHEAL(random_state=0).select(X, budget=10)
+    >>> more = mheal.MHEAL(random_state=0).select(X, budget=10, labeled=first.indices)
+    >>> len(set(first.indices) & set(more.indices))
+    0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | Literal["auto"] = "auto",
+        *,
+        charge: float | Literal["auto"] | None = "auto",
+        space: Literal["standard", "unit", "raw"] = "standard",
+        quota: bool = False,
+        n_starts: int = 10,
+        global_repulsion: bool = True,
+        start_length: int | Literal["quota"] = 10,
+        direction: Literal["tangent", "chord"] = "tangent",
+        init: Any = "k-means++",
+        n_init: int | Literal["auto"] = "auto",
+        max_iter: int = 10,
+        tol: float = 1e-3,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.charge = charge
+        self.space = space
+        self.quota = quota
+        self.n_starts = n_starts
+        self.global_repulsion = global_repulsion
+        self.start_length = start_length
+        self.direction = direction
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, n_clusters: int = 10, **changes: Any) -> "MHEAL":
+        """Algorithm 2 as printed: unit rows, random initial centres, quotas, no charge, no repulsion across clusters.
+
+        Where the text is silent or cannot be meant: rotation starts do not repeat (the printed recursion alternates
+        between two points), the first candidate is random, the remainder of budget/k goes to the largest
+        clusters, and picks of the clusters alternate.
+        """
+        published: dict[str, Any] = dict(
+            charge=None, space="unit", quota=True, n_starts=10, global_repulsion=False, start_length="quota",
+            init="random", n_init=10, max_iter=60, tol=1e-4,
+        )  # fmt: skip
+        return cls(n_clusters, **(published | changes))
+
+    def select(self, X: Any, budget: int, labeled: Any = None) -> Selection:
+        """`budget` rows of X, best first, away from the rows `labeled` already.
+
+        X: array, memory map, SciPy sparse matrix, DataFrame, or torch tensor (which stays on its device).
+        """
+        if type(X).__module__.partition(".")[0] == "torch":
+            from .kernels.torch import select
+
+            return select(self, X, budget, labeled)
+        self._check()
+        rng = check_random_state(self.random_state)
+        X = as_pool(X, rng.randint(2**31))
+        labeled = as_labeled(labeled, len(X))
+        budget = as_budget(budget, len(X) - len(labeled))
+
+        sphere = self._points(X, "standard" if self.space == "unit" else self.space)
+        labels, centers = self._cluster(sphere, rng)
+        points = sphere.unit() if self.space == "unit" else sphere
+        weight = (
+            None
+            if self.charge is None
+            else weights(local_spacing(points, labels, len(centers)), self._power())
+        )
+
+        if self.quota and self.global_repulsion:
+            picks = spread_quota(points, budget, labeled, labels, len(centers), weight)
+        elif self.global_repulsion:
+            picks = spread_pool(points, budget, labeled, weight)
+        else:
+            picks = spread_clusters(
+                points, budget, labeled, labels, centers, weight, quota=self.quota, n_starts=self.n_starts,
+                start_length=self.start_length, direction=self.direction, rng=rng,
+            )  # fmt: skip
+        return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
+
+    def _points(self, X: npt.NDArray[Any], space: str) -> Points:
+        points = Points.raw(X) if space == "raw" else Points.standardized(X)
+        if space == "standard" and not points.scale.any():
+            raise ValueError(
+                f"all {len(X)} rows of X are equal (every column is constant): there is nothing to choose between"
+            )
+        return points
+
+    def _cluster(
+        self, points: Points, rng: np.random.RandomState
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+        """Eq. 9: a spherical cluster for each row, and the unit centres."""
+        n = points.shape[0]
+        k = min(AUTO_CLUSTERS, n) if self.n_clusters == "auto" else int(self.n_clusters)
+        if k > n:
+            raise ValueError(f"n_clusters is {k}, but X has only {n} rows: ask for at most {n}")
+        kmeans = SphericalKMeans(
+            k, init=self.init, n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
+            random_state=rng.randint(2**31),
+        )._fit(points)  # fmt: skip
+        return kmeans.labels_, kmeans.cluster_centers_
+
+    def _power(self) -> float:
+        return POWER if self.charge == "auto" else float(self.charge or POWER)
+
+    def _check(self) -> None:
+        """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
+        choices = {
+            "space": ("standard", "unit", "raw"),
+            "direction": ("tangent", "chord"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        whole = {"n_clusters": "auto", "n_starts": None, "start_length": "quota", "max_iter": None}
+        for name, word in whole.items():
+            value = getattr(self, name)
+            if value != word and (not isinstance(value, Integral) or value < 1):
+                raise ValueError(
+                    f"{name} must be a positive integer{f' or {word!r}' if word else ''}, got {value!r}"
+                )
+        if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
+            raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
+
+
+def select(
+    X: Any,
+    budget: int,
+    labeled: Any = None,
+    n_classes: int | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Selection:
+    """`budget` rows of X worth labelling, best first, away from the rows `labeled` already.
+
+    `n_classes`, if you know it, sets the number of clusters. See `MHEAL` for everything that can be changed.
+    """
+    clusters: int | Literal["auto"] = "auto" if n_classes is None else n_classes
+    return MHEAL(clusters, random_state=random_state).select(X, budget, labeled)

@@ -1,0 +1,62 @@
+"""The command line: `mheal COMMAND`. One file per command; each imports what it needs when it runs."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .demo import demo
+
+app = typer.Typer(
+    name="mheal",
+    help="Which of your unlabelled items should you label?",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    if version:
+        print(f"mheal {__version__}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        ctx.get_help()  # prints
+        raise typer.Exit
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `mheal` and return its exit status: 2 for a user's mistake, 130 for ctrl-C."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in args  # wherever it stands: people add it at the end of the line that failed
+    try:
+        status = app([arg for arg in args if arg != "--debug"], prog_name="mheal", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:
+        if not _is_mistake(error):
+            raise
+        if debug:
+            traceback.print_exc()
+        print(f"mheal: {_one_line(error)}", file=sys.stderr)
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+def _is_mistake(error: Exception) -> bool:
+    return isinstance(error, ValueError | TypeError | OSError) or hasattr(error, "format_message")
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    return " ".join(text.split()) or type(error).__name__

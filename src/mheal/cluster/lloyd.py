@@ -1,0 +1,150 @@
+"""Lloyd's iterations on the sphere (Eq. 9) for one given start."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.kmeans import BLOCK, NARROW, assign_part
+from ..kernels.points import Points
+from ..kernels.threads import run_parts, single_threaded_blas, spans
+
+Progress = Callable[[int, float], None]  # iteration, squared distance the centres moved
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """What one run gave: unit centres, a label per row, Σ w(1 − cos), and how many iterations it took."""
+
+    centers: npt.NDArray[Any]
+    labels: npt.NDArray[np.int32]
+    inertia: float
+    n_iter: int
+    converged: bool
+
+
+class Lloyd:
+    """Spherical k-means on the rows of `points`, which need not be unit; rows of length 0 carry no weight."""
+
+    def __init__(self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None):
+        n, d = points.shape
+        self.points = points
+        self.inverse_norm = points.unit().factor
+        self.weight = np.ones(n, points.dtype) if weight is None else weight.astype(points.dtype)
+        group = _groups(centers, _group_count(len(centers), d))
+        self.order = np.argsort(group, kind="stable")  # centres of a group stand together
+        self.C = centers[self.order].astype(points.dtype)
+        self.group_of = group[self.order]
+        self.group_start = np.searchsorted(self.group_of, np.arange(self.group_of[-1] + 2))
+        k, groups = len(centers), len(self.group_start) - 1
+        self.labels = np.zeros(n, np.int32)
+        self.upper, self.lower = np.zeros(n, points.dtype), np.zeros((n, groups), points.dtype)
+        self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
+        self.moved = np.zeros(k, points.dtype)
+        self.first = True
+        # A fixed number of parts, so that sums do not depend on the number of threads.
+        self.parts = spans(n, max(BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
+
+    def assign(self) -> None:
+        """E-step: labels, and the sums of unit rows that the next centres are made of."""
+        group_moved = np.maximum.reduceat(self.moved, self.group_start[:-1])
+
+        def part(span: tuple[int, int]) -> tuple[Any, Any]:
+            sums, mass = np.zeros_like(self.sums), np.zeros_like(self.mass)
+            assign_part(
+                self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
+                self.C, self.order, self.group_start, self.group_of, self.moved, group_moved,
+                self.labels, self.upper, self.lower, sums, mass, self.first,
+            )  # fmt: skip
+            return sums, mass
+
+        with single_threaded_blas():
+            for sums, mass in run_parts(part, self.parts):
+                self.sums += sums
+                self.mass += mass
+        self.first = False
+
+    def update(self) -> float:
+        """M-step: c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""
+        length = np.linalg.norm(self.sums, axis=1)
+        counts = np.bincount(self.labels[self.inverse_norm > 0], minlength=len(self.C))
+        alive = (length > 1e-12) & (counts > 0)
+        new = self.C.astype(np.float64)
+        new[alive] = self.sums[alive] / length[alive, None]
+        empty = np.flatnonzero(counts == 0)
+        if len(empty):
+            new[empty] = self._worst_served(len(empty))
+        centers = new.astype(self.C.dtype)
+        moved = np.linalg.norm(centers.astype(np.float64) - self.C, axis=1)
+        self.C, self.moved = centers, (moved * (1 + 1e-6) + 1e-6 * (moved > 0)).astype(self.C.dtype)
+        return float(moved @ moved)
+
+    def _worst_served(self, n: int) -> npt.NDArray[np.float64]:
+        """Unit rows farthest from their own centre, mutually different where possible."""
+        cosine = self.cosines()
+        cosine[self.inverse_norm == 0] = np.inf
+        candidates = np.argsort(cosine, kind="stable")[: 16 * n]
+        rows = self.points.take(candidates) * self.inverse_norm[candidates, None]
+        _, first_seen = np.unique(rows, axis=0, return_index=True)
+        chosen = np.sort(first_seen)[:n]
+        return np.resize(rows[chosen].astype(np.float64), (n, rows.shape[1]))
+
+    def cosines(self) -> npt.NDArray[np.float64]:
+        """Cosine of each row with its own centre."""
+        out = np.empty(len(self.labels))
+
+        def part(span: tuple[int, int]) -> None:
+            for lo in range(span[0], span[1], BLOCK):
+                rows = np.arange(lo, min(span[1], lo + BLOCK))
+                dots = np.einsum(
+                    "ij,ij->i", self.points.take(rows), self.C[self.labels[rows]], dtype=np.float64
+                )
+                out[rows] = dots * self.inverse_norm[rows]
+
+        run_parts(part, self.parts)
+        return out
+
+    def run(self, max_iter: int, tol: float, progress: Progress | None = None) -> Clustering:
+        """Iterate until the centres rest, or move by less than `tol` times the mean variance of a column."""
+        converged, iteration, enough = False, 0, 0.0
+        for iteration in range(1, max_iter + 1):
+            self.assign()
+            if iteration == 1 and self.mass.sum() > 0:
+                mean = self.sums.sum(axis=0) / self.mass.sum()
+                enough = tol * max(0.0, 1.0 - float(mean @ mean)) / len(mean)
+            shift = self.update()
+            if progress:
+                progress(iteration, shift)
+            if shift <= enough:
+                converged = True
+                break
+        self.assign()  # labels that belong to the final centres
+        lost = np.where(self.inverse_norm > 0, 1.0 - self.cosines(), 0.0)
+        inertia = max(0.0, float(self.weight.astype(np.float64) @ lost))
+        back = np.argsort(self.order)
+        return Clustering(
+            self.C[back], self.order[self.labels].astype(np.int32), inertia, iteration, converged
+        )
+
+
+def _group_count(k: int, d: int) -> int:
+    """One group of centres while all of them fit into registers, else about ten centres a group."""
+    return 1 if k <= NARROW else max(2, min(k // 10, d // 8))
+
+
+def _groups(centers: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
+    """A group number for each centre: five rounds of k-means over the centres, started evenly."""
+    if n <= 1:
+        return np.zeros(len(centers), np.int64)
+    C = np.asarray(centers, np.float64)
+    means = C[np.linspace(0, len(C) - 1, n).astype(int)]
+    group = np.zeros(len(C), np.int64)
+    for _ in range(5):
+        group = np.argmax(C @ means.T, axis=1)
+        sums = np.zeros_like(means)
+        np.add.at(sums, group, C)
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        means = np.divide(sums, length, out=means, where=length > 0)
+    return np.unique(group, return_inverse=True)[1]

@@ -1,0 +1,66 @@
+"""Initial centres: k-means++ on the sphere, or random rows."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+SAMPLE = (
+    8192  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
+)
+
+
+def sample_rows(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+    """Rows to seed from: all usable ones, or a random sample of them, ascending."""
+    size = max(SAMPLE, 20 * k)
+    if len(usable) <= size:
+        return usable
+    return np.sort(rng.choice(usable, size, replace=False))
+
+
+def plus_plus(
+    U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState
+) -> npt.NDArray[np.int64]:
+    """k rows of the unit vectors U (dense or CSR), each the best of a few drawn by squared chord to those before.
+
+    Rows that coincide with a seed cannot be drawn while others are left. Draws go by the content of rows, not by
+    their place, so that neither shuffling nor repeating rows instead of weighting them changes the outcome.
+    """
+    order = _by_content(U)
+    U, weight = U[order], weight[order]
+    trials = 2 + int(np.log(k))
+    seeds = np.empty(k, np.int64)
+    seeds[0] = _draw(weight, 1, rng)[0]
+    nearest = _squared_chords(U, seeds[:1])[:, 0]
+    for t in range(1, k):
+        candidates = _draw(weight * nearest, trials, rng)
+        left = np.minimum(_squared_chords(U, candidates), nearest[:, None])
+        best = int(np.argmin(weight @ left))
+        seeds[t], nearest = candidates[best], left[:, best]
+    return order[seeds]
+
+
+def _by_content(U: Any) -> npt.NDArray[np.int64]:
+    """An order of the rows that depends on their content alone."""
+    if sparse.issparse(U):
+        return np.argsort(U @ np.random.RandomState(0).standard_normal(U.shape[1]), kind="stable")
+    rows = np.ascontiguousarray(U + 0.0)  # one kind of zero
+    return np.argsort(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel(), kind="stable")
+
+
+def _draw(mass: npt.NDArray[np.float64], n: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+    cumulative = np.cumsum(mass)
+    if cumulative[-1] <= 0:  # every row coincides with a seed
+        return rng.randint(len(mass), size=n)
+    return np.minimum(
+        np.searchsorted(cumulative, rng.uniform(size=n) * cumulative[-1], side="right"), len(mass) - 1
+    )
+
+
+def _squared_chords(U: Any, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    dots = U @ U[rows].T
+    dense = dots.toarray() if sparse.issparse(dots) else dots
+    chords = np.maximum(2.0 - 2.0 * dense, 0.0).astype(np.float64)
+    chords[chords < 1e-6] = 0.0  # rounding: a row and its duplicates are at 0
+    return chords

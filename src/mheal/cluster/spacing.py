@@ -1,0 +1,41 @@
+"""How far apart points are where they are: the spacing r_i behind the density charge."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.neighbours import spacing
+from ..kernels.points import Points
+
+NEIGHBOURS = 20
+REFERENCES = 256  # at most this many points of a cluster serve as possible neighbours
+FEWEST = 4  # of a thinned cluster: fewer neighbours are too noisy
+
+
+def local_spacing(points: Points, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[Any]:
+    """r_i for each point: mean distance to its 20 nearest neighbours inside its cluster.
+
+    Of a large cluster every s-th point serves as a possible neighbour, and 20/s neighbours are asked for, so that
+    the same ball is measured. Points of a tiny cluster look for neighbours in the whole pool.
+    """
+    out = np.empty(len(labels), points.dtype)
+    order = np.argsort(labels, kind="stable")  # rows of a cluster stand together, ascending
+    ends = np.searchsorted(labels[order], np.arange(n_clusters + 1))
+    for c in range(n_clusters):
+        members = order[ends[c] : ends[c + 1]]
+        if len(members) == 0:
+            continue
+        candidates = members if len(members) > NEIGHBOURS else np.arange(len(labels))
+        references = _thin(candidates, REFERENCES)
+        share = NEIGHBOURS * len(references) / len(candidates)
+        neighbours = max(1, min(len(references) - 1, max(FEWEST, round(share))))
+        out[members] = spacing(points, members, references, neighbours)
+    return out
+
+
+def _thin(rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    """Every s-th row, at most `size` of them."""
+    if len(rows) <= size:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]

@@ -1,0 +1,196 @@
+"""SphericalKMeans: clusters of directions, as a scikit-learn estimator."""
+
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..kernels.points import Points
+from .lloyd import Clustering, Lloyd
+from .seeding import plus_plus, sample_rows
+from .sparse import SparseLloyd
+
+ROW_BLOCK = 4096  # rows whose cosines exist at one time
+
+
+class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Clusters that minimise Σ (1 − cos(x, c)): k-means for directions (Eq. 9).
+
+    Only the direction of a row counts; rows of length 0 belong nowhere and get label 0. Results are exact (bounds
+    only skip work that cannot matter) and do not depend on the number of threads.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : "k-means++", "random" (rows of X, as in the paper) or an array (n_clusters, n_features)
+    n_init : int or "auto"; runs, of which the best is kept. "auto": 10 for "random", else 1
+    max_iter : int
+    tol : float; stop when the centres move by less than this fraction of a column's variance
+    verbose : int; 1 prints a line per iteration
+    callback : callable(run, iteration, shift) or None; called after each iteration
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    cluster_centers_ : (n_clusters, n_features) unit vectors
+    labels_ : (n_samples,) int32
+    inertia_ : float, Σ w (1 − cos)
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, mheal
+    >>> X = np.array([[1.0, 0.1], [2.0, 0.1], [0.1, 1.0], [0.2, 3.0]])
+    >>> labels = mheal.SphericalKMeans(n_clusters=2, random_state=0).fit_predict(X)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Literal["k-means++", "random"] | npt.ArrayLike = "k-means++",
+        n_init: int | Literal["auto"] = "auto",
+        max_iter: int = 60,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        callback: Callable[[int, int, float], None] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
+        """Find the clusters of the rows of X (dense, memory-mapped or CSR); y is ignored."""
+        X = self._validate(X, reset=True)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._check_parameters(X.shape[0])
+        return self._fit(X if sparse.issparse(X) else Points.raw(X), weight)
+
+    def _fit(self, X: Any, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
+        """The same for data that is known to be good: a CSR matrix or Points."""
+        rng = check_random_state(self.random_state)
+        best: Clustering | None = None
+        for run in range(self._runs()):
+            start = self._seed(X, weight, rng)
+            engine = (SparseLloyd if sparse.issparse(X) else Lloyd)(X, start, weight)
+            result = engine.run(self.max_iter, self.tol, lambda i, s, run=run: self._report(run, i, s))
+            if best is None or result.inertia < best.inertia:
+                best = result
+        assert best is not None
+        self.cluster_centers_, self.labels_ = best.centers, best.labels
+        self.inertia_, self.n_iter_ = best.inertia, best.n_iter
+        self._n_features_out = len(best.centers)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Label of each row of X: the centre with the largest cosine."""
+        return np.concatenate([cosine.argmax(axis=1) for _, cosine in self._blocks(X)]).astype(np.int32)
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Chord from each row of X, projected to the sphere, to each centre: (n_samples, n_clusters)."""
+        out = []
+        for U, cosine in self._blocks(X):
+            chord = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
+            row, center = np.nonzero(cosine > 0.999)  # here the root would magnify rounding: take differences
+            near = U[row].toarray() if sparse.issparse(U) else U[row]
+            chord[row, center] = np.linalg.norm(near - self.cluster_centers_[center], axis=1)
+            out.append(chord)
+        return np.concatenate(out)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the objective on X."""
+        return -float(sum((1.0 - cosine.max(axis=1)).sum() for _, cosine in self._blocks(X)))
+
+    def _blocks(self, X: Any) -> Iterator[tuple[Any, npt.NDArray[Any]]]:
+        """Unit rows of X, a block at a time, and their cosines with all centres."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        centers = self.cluster_centers_.astype(X.dtype, copy=False)
+        for lo in range(0, X.shape[0], ROW_BLOCK):
+            U = normalize(X[lo : lo + ROW_BLOCK])
+            yield U, np.asarray(U @ centers.T)
+
+    def _validate(self, X: Any, reset: bool) -> Any:
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+            accept_large_sparse=False, copy=False,
+        )  # fmt: skip
+
+    def _check_parameters(self, n: int) -> None:
+        for name in ("n_clusters", "max_iter"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        if not isinstance(self.tol, Real) or self.tol < 0:
+            raise ValueError(f"tol must be a number ≥ 0, got {self.tol!r}")
+        if self.n_init != "auto" and (not isinstance(self.n_init, Integral) or self.n_init < 1):
+            raise ValueError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
+        if self.n_clusters > n:
+            raise ValueError(
+                f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters"
+            )
+
+    def _runs(self) -> int:
+        if not isinstance(self.init, str):
+            return 1
+        if self.n_init == "auto":
+            return 10 if self.init == "random" else 1
+        return int(self.n_init)
+
+    def _seed(self, X: Any, weight: npt.NDArray[Any] | None, rng: np.random.RandomState) -> npt.NDArray[Any]:
+        """Unit centres to start from."""
+        if not isinstance(self.init, str):
+            given = np.array(self.init, dtype=X.dtype, order="C")
+            if given.shape != (self.n_clusters, X.shape[1]):
+                raise ValueError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
+            return normalize(given)
+        if self.init not in ("k-means++", "random"):
+            raise ValueError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
+        if sparse.issparse(X):
+            norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        else:
+            norms = X.norms()
+        usable = np.flatnonzero(norms > 0 if weight is None else (norms > 0) & (weight > 0))
+        if len(usable) < self.n_clusters:  # too few directions: let rows repeat
+            usable = np.arange(X.shape[0])
+        if self.init == "random":
+            rows = rng.choice(usable, self.n_clusters, replace=False)
+            return _directions(X, rows)
+        sample = sample_rows(usable, self.n_clusters, rng)
+        U = normalize(X[sample] if sparse.issparse(X) else X.take(sample))
+        w = np.ones(len(sample)) if weight is None else weight[sample]
+        return _directions(X, sample[plus_plus(U, w, self.n_clusters, rng)])
+
+    def _report(self, run: int, iteration: int, shift: float) -> None:
+        if self.verbose:
+            print(f"SphericalKMeans run {run + 1}, iteration {iteration}: centres moved {shift:.3g}")
+        if self.callback is not None:
+            self.callback(run, iteration, shift)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _directions(X: Any, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """These rows of a CSR matrix or of Points, dense and of length 1."""
+    return normalize(X[rows].toarray() if sparse.issparse(X) else X.take(rows))

@@ -1,0 +1,248 @@
+"""One assignment pass of spherical k-means, exact, with bounds that skip most of the work.
+
+Rows need not be unit: a row's cosine is its dot product times `inverse_norm`. Each point keeps an
+upper bound on the chord to its own centre and, for each group of centres, a lower bound on the chord
+to the nearest other centre of that group (Hamerly 2010 with one group, Yinyang with several). When
+centres move, the bounds move by the same chord, and a point whose own centre is still nearer than
+every lower bound is not even read. Sums are corrected only for points that changed their centre.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .points import stage
+from .simd import kernel, prefetch_row
+
+BLOCK = 512  # rows worked on together: their scores stay in cache
+NARROW = 16  # up to this many centres, registers beat a BLAS call
+SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
+
+
+@kernel
+def dots_narrow(X: Any, rows: Any, n: int, C: Any, S: Any) -> None:
+    """S[j, z] = X[rows[z]]·C[j], two rows by five centres at a time in registers."""
+    k, d = C.shape
+    zero = C.dtype.type(0)
+    for z in range(0, n - 1, 2):
+        a, b = rows[z], rows[z + 1]
+        if z + 17 < n:
+            prefetch_row(X, rows[z + 16])
+            prefetch_row(X, rows[z + 17])
+        j = 0
+        while j + 5 <= k:
+            s0 = s1 = s2 = s3 = s4 = u0 = u1 = u2 = u3 = u4 = zero
+            for t in range(d):
+                x, y = X[a, t], X[b, t]
+                s0 += x * C[j, t]
+                s1 += x * C[j + 1, t]
+                s2 += x * C[j + 2, t]
+                s3 += x * C[j + 3, t]
+                s4 += x * C[j + 4, t]
+                u0 += y * C[j, t]
+                u1 += y * C[j + 1, t]
+                u2 += y * C[j + 2, t]
+                u3 += y * C[j + 3, t]
+                u4 += y * C[j + 4, t]
+            S[j, z] = s0
+            S[j + 1, z] = s1
+            S[j + 2, z] = s2
+            S[j + 3, z] = s3
+            S[j + 4, z] = s4
+            S[j, z + 1] = u0
+            S[j + 1, z + 1] = u1
+            S[j + 2, z + 1] = u2
+            S[j + 3, z + 1] = u3
+            S[j + 4, z + 1] = u4
+            j += 5
+        while j < k:
+            s0 = u0 = zero
+            for t in range(d):
+                s0 += X[a, t] * C[j, t]
+                u0 += X[b, t] * C[j, t]
+            S[j, z] = s0
+            S[j, z + 1] = u0
+            j += 1
+    if n % 2:
+        a = rows[n - 1]
+        for j in range(k):
+            s0 = zero
+            for t in range(d):
+                s0 += X[a, t] * C[j, t]
+            S[j, n - 1] = s0
+
+
+@kernel
+def top_two(S: Any, n: int, best: Any, second: Any, where: Any) -> None:
+    """Largest and second largest down each column of S: this way round it vectorises over the points."""
+    for z in range(n):
+        best[z] = S[0, z]
+        second[z] = S.dtype.type(-1e30)
+        where[z] = 0
+    for j in range(1, S.shape[0]):
+        s = S[j]
+        for z in range(n):
+            v, b = s[z], best[z]
+            larger = v > b
+            loser = b if larger else v
+            second[z] = loser if loser > second[z] else second[z]
+            best[z] = v if larger else b
+            where[z] = np.int32(j) if larger else where[z]
+
+
+@kernel
+def _chord(cosine: Any) -> Any:
+    """Chord between two unit vectors with this cosine."""
+    return np.sqrt(max(2 * (1 - cosine), 0 * cosine))
+
+
+@kernel
+def _settle(
+    picked: Any, n: int, rows: Any, inverse_norm: Any, g: int, first_center: int,
+    best: Any, second: Any, where: Any, group_of: Any, number: Any, cosine: Any, center: Any, lower: Any,
+) -> None:  # fmt: skip
+    """Let the best centre of group g compete for each row rows[picked[y]], and renew the group's bound."""
+    for y in range(n):
+        z = picked[y]
+        i = rows[z]
+        v1, v2 = best[y] * inverse_norm[i], second[y] * inverse_norm[i]
+        c, old = first_center + where[y], center[z]
+        if c == old:
+            cosine[z] = v1
+            lower[i, g] = _chord(v2)
+        elif v1 > cosine[z] or (v1 == cosine[z] and number[c] < number[old]):
+            h = group_of[old]
+            if h != g:  # the dethroned centre is now one of the others of its own group
+                lower[i, h] = min(lower[i, h], _chord(cosine[z]))
+            cosine[z], center[z] = v1, c
+            lower[i, g] = _chord(v2)
+        else:
+            lower[i, g] = _chord(v1)
+
+
+@kernel
+def assign_part(
+    X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
+    C: Any, number: Any, group_start: Any, group_of: Any, moved: Any, group_moved: Any,
+    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool,
+) -> None:  # fmt: skip
+    """Assign rows lo..hi to the nearest of the unit centres C (sorted by group; `number` is a centre's public name).
+
+    `moved` and `group_moved` are the chords the centres have gone since the last pass. `sums` and `mass`
+    receive the change of each centre's weighted sum of unit rows and of its weight.
+    """
+    k, d = C.shape
+    groups = len(group_start) - 1
+    in_place = offset.size == 0 and k <= NARROW and X.dtype == C.dtype
+    rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
+    G, H = np.empty((BLOCK, d), C.dtype), np.empty((1 if groups == 1 else BLOCK, d), C.dtype)
+    scores = np.empty(BLOCK * k, C.dtype)
+    best, second, cosine = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
+    where, center, picked = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int64)
+    slack = C.dtype.type(SLACK)
+
+    for a in range(lo, hi, BLOCK):
+        # 1. Which rows may have a new centre?
+        m = 0
+        for i in range(a, min(hi, a + BLOCK)):
+            if not first:
+                upper[i] += moved[label[i]]
+                nearest = lower[i, 0] - group_moved[0]
+                lower[i, 0] = nearest
+                for g in range(1, groups):
+                    bound = lower[i, g] - group_moved[g]
+                    lower[i, g] = bound
+                    nearest = min(nearest, bound)
+                if upper[i] + slack < nearest:
+                    continue
+            rows[m] = i
+            m += 1
+        if not in_place:
+            stage(X, rows, m, offset, scale, scale[:0], G)
+
+        # 2. With several groups, one exact dot with the own centre spares most of the others.
+        if groups > 1 and not first:
+            kept = 0
+            work = 0
+            for z in range(m):
+                i = rows[z]
+                c = label[i]
+                s = C.dtype.type(0)
+                for t in range(d):
+                    s += G[z, t] * C[c, t]
+                s *= inverse_norm[i]
+                upper[i] = _chord(s)
+                reach = upper[i] + slack
+                wanted = 0
+                for g in range(groups):
+                    if lower[i, g] <= reach:
+                        wanted += group_start[g + 1] - group_start[g]
+                if wanted:
+                    work += wanted
+                    rows[kept], cosine[kept], center[kept] = i, s, c
+                    if kept != z:
+                        for t in range(d):
+                            G[kept, t] = G[z, t]
+                    kept += 1
+            m = kept
+        else:
+            work = m * k
+            for z in range(m):
+                cosine[z], center[z] = -1e30, label[rows[z]]
+        if m == 0:
+            continue
+
+        # 3. Scores against all centres at once, or group by group where few are wanted.
+        if 2 * work >= m * k:
+            S = scores[: k * m].reshape((k, m))
+            if in_place:
+                dots_narrow(X, rows, m, C, S)
+            elif k <= NARROW:
+                dots_narrow(G, every, m, C, S)
+            else:
+                np.dot(C, G[:m].T, S)
+            for g in range(groups):
+                c0, c1 = group_start[g], group_start[g + 1]
+                top_two(S[c0:c1], m, best, second, where)
+                _settle(every, m, rows, inverse_norm, g, c0, best, second, where,
+                        group_of, number, cosine, center, lower)  # fmt: skip
+        else:
+            for g in range(groups):
+                c0, c1 = group_start[g], group_start[g + 1]
+                n = 0
+                for z in range(m):
+                    if lower[rows[z], g] <= upper[rows[z]] + slack:
+                        picked[n] = z
+                        n += 1
+                if n == 0:
+                    continue
+                S = scores[: (c1 - c0) * n].reshape((c1 - c0, n))
+                if c1 - c0 <= NARROW:
+                    dots_narrow(G, picked, n, C[c0:c1], S)
+                else:
+                    for y in range(n):
+                        for t in range(d):
+                            H[y, t] = G[picked[y], t]
+                    np.dot(C[c0:c1], H[:n].T, S)
+                top_two(S, n, best, second, where)
+                _settle(picked, n, rows, inverse_norm, g, c0, best, second, where,
+                        group_of, number, cosine, center, lower)  # fmt: skip
+
+        # 4. Correct the sums for rows that changed hands.
+        for z in range(m):
+            i = rows[z]
+            upper[i] = _chord(cosine[z])
+            old, new = label[i], center[z]
+            if old == new and not first:
+                continue
+            label[i] = new
+            w = weight[i]
+            u = np.float64(w) * inverse_norm[i]
+            mass[new] += w
+            if not first:
+                mass[old] -= w
+            for t in range(d):
+                v = u * (X[i, t] if in_place else G[z, t])
+                sums[new, t] += v
+                if not first:
+                    sums[old, t] -= v

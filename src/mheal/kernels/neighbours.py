@@ -1,0 +1,72 @@
+"""Mean distance from each point to its nearest neighbours among a few reference points."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .points import Points, stage
+from .simd import kernel
+from .threads import run_parts, single_threaded_blas, spans
+
+CHUNK = 128  # points scored by one BLAS call
+PART = 4096
+
+
+@kernel
+def _spacing_part(
+    X: Any, offset: Any, scale: Any, factor: Any, members: Any, lo: int, hi: int,
+    references: Any, R: Any, R_norm2: Any, neighbours: int, out: Any,
+) -> None:  # fmt: skip
+    """out[i] for members lo..hi: mean distance to the nearest `neighbours` references other than itself."""
+    m, d = R.shape
+    G, S = np.zeros((CHUNK, d), R.dtype), np.empty((m, CHUNK), R.dtype)
+    nearest, carry = np.empty((neighbours, CHUNK), R.dtype), np.empty(CHUNK, R.dtype)
+    norm2 = np.zeros(CHUNK, R.dtype)
+    far = R.dtype.type(3e38)
+    for a in range(lo, hi, CHUNK):
+        n = min(CHUNK, hi - a)
+        stage(X, members[a : a + n], n, offset, scale, factor, G)
+        for z in range(n):
+            s = R.dtype.type(0)
+            for t in range(d):
+                s += G[z, t] * G[z, t]
+            norm2[z] = s
+        np.dot(R, G.T, S)
+        nearest[:] = far
+        itself = 0  # both lists ascend, so a point meets its own reference in one walk
+        for j in range(m):
+            row, q = S[j], R_norm2[j]
+            for z in range(CHUNK):
+                carry[z] = norm2[z] + q - 2 * row[z]
+            while itself < n and members[a + itself] < references[j]:
+                itself += 1
+            if itself < n and members[a + itself] == references[j]:
+                carry[itself] = far
+            for level in range(neighbours):  # insertion into a sorted list, all points of the chunk at once
+                kept = nearest[level]
+                for z in range(CHUNK):
+                    v, k = carry[z], kept[z]
+                    kept[z] = v if v < k else k
+                    carry[z] = k if v < k else v
+        for z in range(n):
+            total = 0.0
+            for level in range(neighbours):
+                total += np.sqrt(max(nearest[level, z], R.dtype.type(0)))
+            out[a + z] = total / neighbours
+
+
+def spacing(
+    points: Points, members: npt.NDArray[np.int64], references: npt.NDArray[np.int64], neighbours: int
+) -> npt.NDArray[Any]:
+    """For each member (ascending rows), the mean distance to its nearest references (ascending rows)."""
+    R = points.take(references)
+    R_norm2 = np.einsum("ij,ij->i", R, R)
+    out = np.empty(len(members), points.dtype)
+    source = (points.X, points.offset, points.scale, points.factor, members)
+    with single_threaded_blas():
+        run_parts(
+            lambda span: _spacing_part(*source, *span, references, R, R_norm2, neighbours, out),
+            spans(len(members), PART),
+        )
+    return out

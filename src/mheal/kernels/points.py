@@ -1,0 +1,160 @@
+"""Rows of the pool as the kernels see them: standardised on the fly into a small buffer, never copied whole."""
+
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from .simd import kernel, prefetch_row
+from .threads import run_parts, spans
+
+PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
+
+
+@kernel
+def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
+    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
+    d = X.shape[1]
+    for z in range(n):
+        if z + 8 < n:
+            prefetch_row(X, rows[z + 8])
+        i = rows[z]
+        if offset.size:
+            for t in range(d):
+                out[z, t] = (X[i, t] - offset[t]) * scale[t]
+        else:
+            for t in range(d):
+                out[z, t] = X[i, t]
+        if factor.size:
+            for t in range(d):
+                out[z, t] *= factor[i]
+
+
+@kernel
+def _moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
+    """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
+    d = X.shape[1]
+    for i in range(lo, hi):
+        for t in range(d):
+            v = np.float64(X[i, t]) - shift[t]
+            total[t] += v
+            square[t] += v * v
+
+
+def moments(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Mean and standard deviation of each column of X, in one pass."""
+    n, d = X.shape
+    shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
+
+    def part(span: tuple[int, int]) -> tuple[Any, Any]:
+        total, square = np.zeros(d), np.zeros(d)
+        _moments_part(X, span[0], span[1], shift, total, square)
+        return total, square
+
+    sums = run_parts(part, spans(n, PASS_ROWS))
+    first = np.sum([total for total, _ in sums], axis=0) / n
+    second = np.sum([square for _, square in sums], axis=0) / n
+    return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+
+
+@kernel
+def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> None:
+    d = X.shape[1]
+    for i in range(lo, hi):
+        s = 0.0
+        for t in range(d):
+            v = np.float64((X[i, t] - offset[t]) * scale[t]) if offset.size else np.float64(X[i, t])
+            s += v * v
+        out[i] = np.sqrt(s)
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points (X[i] − offset)·scale·factor[i]; an empty array stands for 'no change'.
+
+    X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or
+    infinity are refused where the first pass over them notices.
+    """
+
+    X: npt.NDArray[Any]
+    offset: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    scale: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    factor: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+
+    def __post_init__(self) -> None:
+        view = self.X.view(np.ndarray)
+        view.flags.writeable = False  # kernels then compile once for memory maps and arrays alike
+        object.__setattr__(self, "X", view)
+
+    @classmethod
+    def raw(cls, X: npt.NDArray[Any]) -> "Points":
+        """The rows as they are."""
+        empty = np.empty(0, _working_dtype(X))
+        return cls(X, empty, empty, empty)
+
+    @classmethod
+    def standardized(cls, X: npt.NDArray[Any]) -> "Points":
+        """Columns of mean 0 and standard deviation 1; constant columns become 0."""
+        mean, deviation = moments(X)
+        if not np.isfinite(deviation).all():
+            refuse_nonfinite(X)
+        dtype = _working_dtype(X)
+        # A column whose spread is lost in rounding is constant for all we can tell.
+        constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
+        scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type that results have: float64 for float64 pools, else float32."""
+        return self.offset.dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of coordinates."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def norms(self) -> npt.NDArray[Any]:
+        """Length of each point before `factor`."""
+        out = np.empty(len(self.X), self.dtype)
+        run_parts(
+            lambda span: _norms_part(self.X, span[0], span[1], self.offset, self.scale, out),
+            spans(len(self.X), PASS_ROWS),
+        )
+        if not np.isfinite(out).all():
+            refuse_nonfinite(self.X)
+        return out
+
+    def unit(self) -> "Points":
+        """The same points projected to the unit sphere; points of length 0 stay 0."""
+        norms = self.norms()
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        return Points(self.X, self.offset, self.scale, inverse)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These points as a plain array."""
+        out = np.empty((len(rows), self.X.shape[1]), self.dtype)
+        stage(self.X, rows, len(rows), self.offset, self.scale, self.factor, out)
+        return out
+
+
+def refuse_nonfinite(X: npt.NDArray[Any]) -> NoReturn:
+    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is."""
+    for lo, hi in spans(len(X), PASS_ROWS):
+        bad = ~np.isfinite(X[lo:hi])
+        if bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
+            raise ValueError(
+                f"X has {value} at row {lo + row}, column {column}: drop such rows or fill them in "
+                "(sklearn.impute.SimpleImputer does)"
+            )
+    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
+    raise ValueError(
+        f"X overflows {X.dtype} at row {row}, column {column} ({X[row, column]:.3g}): pass float64 or rescale it"
+    )
+
+
+def _working_dtype(X: npt.NDArray[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float64 if X.dtype == np.float64 else np.float32)

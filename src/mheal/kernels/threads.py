@@ -1,0 +1,68 @@
+"""Threads: how work is cut into parts and who runs them.
+
+The cut depends on the data alone, never on the number of threads, so that every result is
+the same on a laptop and on a server.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+THREADS_VARIABLE = "MHEAL_NUM_THREADS"
+
+
+def thread_count() -> int:
+    """Number of worker threads: MHEAL_NUM_THREADS, or every core this process may use."""
+    asked = os.environ.get(THREADS_VARIABLE, "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    import scipy.linalg.cython_blas  # noqa: F401  the BLAS that numba calls; load it before looking for libraries
+
+    return ThreadpoolController()
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="mheal")
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Our threads call BLAS themselves, so inside BLAS there must be only one."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def run_parts(
+    work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None
+) -> list[Result]:
+    """Results of `work` on each part, in the order of the parts. Work must release the GIL."""
+    workers = min(workers or thread_count(), len(parts))
+    if workers <= 1:
+        return [work(part) for part in parts]
+    return list(_pool(workers).map(work, parts))
+
+
+def spans(n: int, size: int) -> list[tuple[int, int]]:
+    """Consecutive half-open spans of `size` that cover range(n)."""
+    return [(lo, min(n, lo + size)) for lo in range(0, n, size)]
+
+
+def shares(n: int, unit: int, count: int) -> list[tuple[int, int]]:
+    """At most `count` spans that cover range(n), cut at multiples of `unit` only."""
+    return spans(n, max(1, -(-n // (unit * count))) * unit)

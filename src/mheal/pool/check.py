@@ -1,0 +1,121 @@
+"""What may come in: pools, budgets and labelled rows, or a one-line error that says what to do."""
+
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
+REDUCED = 128
+
+
+def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
+    """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
+
+    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Other numbers
+    become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
+    128 columns by truncated SVD.
+    """
+    if sparse.issparse(X):
+        return _from_sparse(X, random_state)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        X = _from_frame(X)
+    A = np.asarray(X)
+    if A.dtype.kind in "OUS":
+        A = _from_objects(A)
+    if A.dtype.kind not in "fiub":
+        raise TypeError(f"X has dtype {A.dtype}: convert it to real numbers first")
+    if A.ndim != 2:
+        hint = "X.reshape(-1, 1) if it is one feature" if A.ndim == 1 else "X.reshape(len(X), -1)"
+        raise ValueError(f"X must have rows and columns, but has {A.ndim} dimension(s): try {hint}")
+    if A.shape[0] == 0 or A.shape[1] == 0:
+        raise ValueError(f"X is empty, shape {A.shape}: it needs at least one row and one column")
+    if A.dtype not in (np.float32, np.float64):
+        exact_in_float32 = A.dtype.itemsize <= 2
+        A = A.astype(np.float32 if exact_in_float32 else np.float64)
+    return np.ascontiguousarray(A)
+
+
+def as_budget(budget: Any, available: int) -> int:
+    """The budget as an int between 1 and the number of rows that can still be picked."""
+    try:
+        n = index(budget)
+    except TypeError:
+        raise TypeError(f"budget must be a whole number, got {budget!r}") from None
+    if n < 1:
+        raise ValueError(f"budget must be at least 1, got {n}")
+    if n > available:
+        raise ValueError(f"budget {n} exceeds the {available} unlabelled rows: ask for at most {available}")
+    return n
+
+
+def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
+    """Rows that are labelled already, in the order given; a boolean mask over the rows is understood too."""
+    if labeled is None:
+        return np.empty(0, np.int64)
+    rows = np.asarray(labeled)
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise ValueError(f"labeled is a mask of shape {rows.shape}, but X has {n} rows")
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.empty(0, np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise TypeError(
+            f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}"
+        )
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        raise ValueError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")
+    values, counts = np.unique(rows, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"labeled names row {values[counts > 1][0]} twice: keep it once")
+    return rows.astype(np.int64)
+
+
+def _from_frame(frame: Any) -> Any:
+    """A pandas or polars frame as an array; the first column that is not numeric is named in the error."""
+    for name in frame.columns:
+        column = frame[name]
+        kind = np.asarray(column[:1]).dtype.kind if len(frame) else "f"
+        if kind not in "fiub":
+            raise TypeError(
+                f"column {name!r} is not numeric ({column.dtype}): drop it or encode it (sklearn.preprocessing.OneHotEncoder)"
+            )
+    return frame.to_numpy()
+
+
+def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Objects that are numbers after all, or an error that names the first one that is not."""
+    for at, value in np.ndenumerate(A):
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            float(value)
+        except (TypeError, ValueError):
+            place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
+            raise TypeError(
+                f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
+            ) from None
+    return A.astype(np.float64)
+
+
+def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
+    X = X.tocsr()
+    if 0 in X.shape:
+        raise ValueError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
+    X = X.astype(np.float64 if X.dtype == np.float64 else np.float32)
+    if not np.isfinite(X.data).all():
+        at = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+        raise ValueError(
+            f"X has NaN or infinity at row {row}, column {X.indices[at]}: drop or fill such cells"
+        )
+    if X.shape[1] <= WIDE or min(X.shape) <= REDUCED:
+        return np.ascontiguousarray(X.toarray())
+    from sklearn.decomposition import TruncatedSVD
+
+    reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
+    return np.ascontiguousarray(reduced, dtype=X.dtype)

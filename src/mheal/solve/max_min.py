@@ -1,0 +1,41 @@
+"""Farthest-first traversal: the sequential max-min of Eq. 8, also known as k-center greedy."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.points import Points
+from ..kernels.traversal import traverse
+from ..pool.check import as_budget, as_labeled, as_pool
+
+
+def max_min(
+    X: Any, n: int, start: int | None = None, chosen: Sequence[int] | npt.NDArray[np.int64] = ()
+) -> npt.NDArray[np.int64]:
+    """n rows of X in pick order: each is the farthest (Euclidean) from its nearest predecessor.
+
+    `chosen` are rows to keep away from and not to return. `start` is the first pick; without it the
+    first pick is the farthest from `chosen` or, if there are none either, row 0. Ties go to the lowest row, and
+    a duplicate of a pick is taken only when nothing else is left. On unit rows this is Eq. 8: the chord orders
+    points as the geodesic does. The radius of what is left is at most twice the best possible (Gonzalez 1985).
+
+    >>> max_min([[0.0], [1.0], [9.0], [10.0]], 3)
+    array([0, 3, 1])
+    """
+    X = as_pool(X)
+    chosen = as_labeled(chosen, len(X))
+    n = as_budget(n, len(X) - len(chosen))
+    if start is None and len(chosen) == 0:
+        start = 0
+    if start is None:
+        return traverse(Points.raw(X), n, chosen)[0]
+    if not 0 <= start < len(X):
+        raise ValueError(f"start must be a row between 0 and {len(X) - 1}, got {start}")
+    if start in chosen:
+        raise ValueError(f"start is row {start}, which is among the chosen ones")
+    if n == 1:
+        return np.array([start])
+    rest = traverse(Points.raw(X), n - 1, np.append(chosen, start))[0]
+    return np.concatenate([[start], rest])

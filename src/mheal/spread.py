@@ -1,0 +1,208 @@
+"""Spreading picks: over the whole pool, or cluster by cluster, and merging what the clusters give."""
+
+import heapq
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .kernels.points import Points
+from .kernels.threads import run_parts, single_threaded_blas, spans
+from .kernels.traversal import Picks, Traversal, traverse
+from .sphere.energy import log_product
+from .sphere.starts import rotation_starts
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Rows in pick order, the distance of each from those before it, and the largest distance left after it."""
+
+    rows: Indices
+    gain: npt.NDArray[np.float64]
+    radius: npt.NDArray[np.float64]
+
+
+def spread_pool(points: Points, budget: int, labeled: Indices, weight: npt.NDArray[Any] | None) -> Spread:
+    """Max-min over the whole pool (Eq. 8), away from labelled rows; starts at the densest point."""
+    first = labeled if len(labeled) else _densest(points, weight)
+    rows, score, left = traverse(points, budget - (len(labeled) == 0), first, weight)
+    rows = rows if len(labeled) else np.concatenate([first, rows])
+    return _as_spread(rows, score, left)
+
+
+def spread_quota(
+    points: Points,
+    budget: int,
+    labeled: Indices,
+    labels: npt.NDArray[np.int32],
+    k: int,
+    weight: npt.NDArray[Any] | None,
+) -> Spread:
+    """Clusters take turns, each with its point farthest from every pick of any cluster."""
+    members = [np.flatnonzero(labels == c) for c in range(k)]
+    turns = _turns(members, labels[labeled], budget)
+    one = np.ones(points.shape[0], points.dtype) if weight is None else weight
+    picks = Picks(points, len(labeled) + budget)
+    start = labeled
+    if len(labeled) == 0:
+        own = members[turns[0]]
+        start = own[_densest(_gather(points, own), one[own] if weight is not None else None)]
+    picks.add(start, one[start])
+    traversals = [Traversal(picks, m, one[m]) for m in members]
+    for c, traversal in enumerate(traversals):
+        traversal.exclude(start[labels[start] == c])
+    rows = [] if len(labeled) else list(start)
+    gain = [np.inf] * len(rows)
+    for c in turns[len(rows) :]:
+        row, score = traversals[c].extend(1)
+        rows.append(row[0])
+        gain.append(float(np.sqrt(score[0])))
+    return Spread(np.array(rows), np.array(gain), _cover(points, picks, one)[-budget:])
+
+
+def _cover(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The largest distance left anywhere after each pick, labelled rows included; every point against every pick."""
+
+    def part(span: tuple[int, int]) -> npt.NDArray[Any]:
+        worst = np.zeros(picks.count, points.dtype)
+        for lo in range(span[0], span[1], 256):
+            rows = np.arange(lo, min(span[1], lo + 256))
+            G = points.take(rows)
+            distance2 = (
+                np.einsum("ij,ij->i", G, G)[:, None]
+                + picks.norm2[: picks.count]
+                - 2 * G @ picks.P[: picks.count].T
+            )
+            distance2 *= weight[rows, None] * picks.weight[: picks.count]
+            np.maximum(worst, np.minimum.accumulate(distance2, axis=1).max(axis=0), out=worst)
+        return worst
+
+    with single_threaded_blas():
+        return np.sqrt(np.max(run_parts(part, spans(points.shape[0], 1 << 14)), axis=0).astype(np.float64))
+
+
+def spread_clusters(
+    points: Points,
+    budget: int,
+    labeled: Indices,
+    labels: npt.NDArray[np.int32],
+    centers: npt.NDArray[Any],
+    weight: npt.NDArray[Any] | None,
+    *,
+    quota: bool,
+    n_starts: int,
+    start_length: int | Literal["quota"],
+    direction: Literal["tangent", "chord"],
+    rng: np.random.RandomState,
+) -> Spread:
+    """Algorithm 2, steps 4–9: max-min inside each cluster, as if there were no other, then merged."""
+    k = len(centers)
+    members = [np.flatnonzero(labels == c) for c in range(k)]
+    seeds = rng.randint(2**31, size=k)
+    turns = _turns(members, labels[labeled], budget)
+    wanted = np.bincount(turns, minlength=k)
+    if not quota:  # any cluster might win every turn
+        wanted = np.minimum(
+            budget, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)]
+        )
+
+    def spread(c: int) -> Spread:
+        """One cluster, on a copy of its rows that lies together."""
+        if wanted[c] == 0:
+            return Spread(np.empty(0, np.int64), np.empty(0), np.full(1, np.inf))
+        own = _gather(points, members[c])
+        own_weight = None if weight is None else weight[members[c]]
+        first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
+        if len(first):
+            rows, score, left = traverse(own, wanted[c], first, own_weight, workers=1)
+            return _as_spread(members[c][rows], score, left)
+        if weight is not None:
+            candidates = _densest(own, own_weight)
+        else:
+            candidates = rotation_starts(own.X, centers[c], n_starts, direction, random_state=int(seeds[c]))
+        length = int(wanted[c]) if start_length == "quota" else int(start_length)
+        return _best_start(own, members[c], candidates, int(wanted[c]), length, own_weight)
+
+    with single_threaded_blas():
+        parts = run_parts(spread, range(k))
+    return _merge(parts, turns if quota else None, budget)
+
+
+def _best_start(
+    own: Points, members: Indices, candidates: Indices, n: int, length: int, weight: npt.NDArray[Any] | None
+) -> Spread:
+    """Eq. 12: the max-min sequence from the candidate whose first `length` picks have the largest product of chords."""
+    best, best_product = None, -np.inf
+    for candidate in candidates:
+        rows, score, left = traverse(
+            own, max(n, min(length, len(members))) - 1, np.array([candidate]), weight, workers=1
+        )
+        rows = np.concatenate([[candidate], rows])
+        product = log_product(own.take(rows[:length])) if len(candidates) > 1 else 0.0
+        if best is None or product > best_product:
+            best, best_product = (rows, score, left), product
+    assert best is not None
+    rows, score, left = best
+    if len(rows) > n:
+        rows, score, left = rows[:n], score[: n - 1], score[n - 1]
+    return _as_spread(members[rows], score, left)
+
+
+def _merge(parts: list[Spread], turns: Indices | None, budget: int) -> Spread:
+    """One order for all: clusters take turns or, without quotas, the largest gain goes first."""
+    at = np.zeros(len(parts), np.int64)
+    rows, gain, radius = np.empty(budget, np.int64), np.empty(budget), np.empty(budget)
+    left = np.array([p.gain[0] if len(p.gain) else p.radius[-1] for p in parts])
+    for t in range(budget):
+        c = int(turns[t]) if turns is not None else int(np.argmax(left))
+        rows[t], gain[t] = parts[c].rows[at[c]], parts[c].gain[at[c]]
+        left[c] = parts[c].radius[at[c]]
+        at[c] += 1
+        radius[t] = left.max()
+    return Spread(rows, gain, radius)
+
+
+def _turns(members: list[Indices], labeled: npt.NDArray[np.int32], budget: int) -> Indices:
+    """Whose turn it is: the cluster with fewest labels so far, the largest of these, as long as it has rows.
+
+    Any prefix is as balanced as can be, and the quotas are budget/k with the remainder to the largest clusters.
+    """
+    counts = np.bincount(labeled, minlength=len(members))
+    queue = [(int(counts[c]), -len(m), c) for c, m in enumerate(members) if len(m) > counts[c]]
+    heapq.heapify(queue)
+    turns = np.empty(budget, np.int64)
+    for t in range(budget):
+        count, size, c = heapq.heappop(queue)
+        turns[t] = c
+        if count + 1 < -size:
+            heapq.heappush(queue, (count + 1, size, c))
+    return turns
+
+
+def _densest(points: Points, weight: npt.NDArray[Any] | None) -> Indices:
+    """The point to start from: of largest weight or, uncharged, nearest to the mean."""
+    if weight is not None:
+        return np.array([int(np.argmax(weight))])
+    everything = np.arange(points.shape[0])
+    mean = np.mean(
+        [points.take(rows).mean(axis=0) for rows in np.array_split(everything, 1 + len(everything) // 65536)],
+        axis=0,
+    )
+    picks = Picks(points, 1)
+    picks.P[0], picks.norm2[0], picks.weight[0], picks.count = mean, mean @ mean, 1, 1
+    return np.array([int(np.argmin(Traversal(picks).score))])
+
+
+def _gather(points: Points, rows: Indices) -> Points:
+    return Points.raw(points.take(rows))
+
+
+def _as_spread(rows: Indices, score: npt.NDArray[Any], left: float) -> Spread:
+    """Scores are squared distances; the first row may have none, since nothing came before it."""
+    distance = np.sqrt(np.maximum(np.append(score, left).astype(np.float64), 0))
+    gain = distance[:-1] if len(score) == len(rows) else np.append(np.inf, distance[:-1])
+    radius = distance[1:] if len(score) == len(rows) else distance
+    return Spread(rows.astype(np.int64), gain, radius)
