@@ -19,7 +19,7 @@ lint: .venv/.dev
 	$(BIN)/mypy
 
 bench: .venv/.bench ## every peer beside us; rewrites benchmarks/results
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run_all.py
 
 docs: .venv/.docs ## docs/_build/html/index.html
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html

@@ -68,30 +68,37 @@ def algorithm2(
     centres: np.ndarray,
     m: int = 10,
     iterations: int = 10,
-    random_state: int = 0,
+    seeds: np.ndarray | None = None,
     lockstep: bool = False,
 ) -> np.ndarray:
-    """Rows of X in pick order: scale, project, cluster, start, spread, interleave."""
+    """Rows of X in pick order: scale, project, cluster, start, spread, interleave (largest cluster first).
+
+    `seeds`, one a cluster, draw the first candidate start, on which the paper is silent.
+    """
     U = StandardScaler().fit_transform(X)
     U /= np.linalg.norm(U, axis=1, keepdims=True)
     C = numpy_blocked(U, centres, iterations)
     labels = np.concatenate([(U[lo : lo + 4096] @ C.T).argmax(axis=1) for lo in range(0, len(U), 4096)])
-    share = quotas(np.bincount(labels, minlength=len(C)), budget)
-    rng = np.random.default_rng(random_state)
+    sizes = np.bincount(labels, minlength=len(C))
+    share = quotas(sizes, budget)
+    seeds = np.arange(len(C)) if seeds is None else seeds
     chosen = []
-    for i, tau in enumerate(share):
-        rows = np.flatnonzero(labels == i)
-        if not len(rows) or not tau:
+    for i in np.argsort(-sizes, kind="stable"):
+        tau = share[i]
+        if not tau:
             continue
+        rows = np.flatnonzero(labels == i)
         B = U[rows]
-        starts = rotation_starts(B, C[i], m, first=int(rng.integers(len(rows))))
+        first = int(np.random.default_rng(int(seeds[i])).integers(len(rows)))
+        starts = rotation_starts(B, C[i], m, first)
         if lockstep:
             sequences = list(traverse_lockstep(B, starts, tau))
         else:
             sequences = [traverse(B, start, tau) for start in starts]
-        # Two starts that are each other's farthest row give the same set, so an exact tie: the first wins.
+        # Two starts that are each other's farthest row give the same set, so a tie but for rounding (1e-7 a
+        # pair): the first wins.
         scores = np.array([log_product(B[picks]) for picks in sequences])
-        best = np.flatnonzero(scores >= scores.max() - 1e-9 * abs(scores.max()))[0]
+        best = np.flatnonzero(scores >= scores.max() - 1e-7 * tau * (tau - 1) / 2)[0]
         chosen.append(rows[sequences[best]])
     longest = max(map(len, chosen))
     return np.array([picks[t] for t in range(longest) for picks in chosen if t < len(picks)])

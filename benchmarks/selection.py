@@ -86,12 +86,15 @@ def paper_row(args: Any, book: Book) -> None:
     some = X[np.random.default_rng(6).choice(n, k, replace=False)]
     C0 = StandardScaler().fit(X).transform(some)
     C0 /= np.linalg.norm(C0, axis=1, keepdims=True)
+    draw = np.random.RandomState(0)  # as MHEAL draws: one number for the check, one for k-means, then these
+    draw.randint(2**31, size=2)
+    seeds = draw.randint(2**31, size=k)
 
     def ours() -> Any:
         import mheal
 
         def pick(A: np.ndarray = X, b: int = budget) -> Any:
-            model = mheal.MHEAL.paper(n_clusters=k, init=C0, max_iter=10, tol=0.0, random_state=0)
+            model = mheal.MHEAL.paper(k, init=C0, n_init=1, max_iter=10, tol=0.0, random_state=0)
             return model.select(A, b).indices
 
         pick(X[:2000], 2 * k)
@@ -99,8 +102,8 @@ def paper_row(args: Any, book: Book) -> None:
 
     def straightforward(lockstep: bool) -> Contender:
         def build() -> Any:
-            algorithm2(X[:2000], 2 * k, C0, lockstep=lockstep)
-            return lambda: algorithm2(X, budget, C0, lockstep=lockstep)
+            algorithm2(X[:2000], 2 * k, C0, seeds=seeds, lockstep=lockstep)
+            return lambda: algorithm2(X, budget, C0, seeds=seeds, lockstep=lockstep)
 
         return Contender(build)
 

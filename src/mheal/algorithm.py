@@ -1,5 +1,6 @@
 """MHEAL, Algorithm 2: cluster, start, spread, merge."""
 
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -8,15 +9,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
-from .kernels.points import Points
 from .pool.check import as_budget, as_labeled, as_pool
 from .selection import Selection
 from .solve.charge import POWER, weights
 from .spread import spread_clusters, spread_pool, spread_quota
-
-AUTO_CLUSTERS = 10
 
 
 class MHEAL(BaseEstimator):
@@ -28,7 +27,8 @@ class MHEAL(BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int or "auto" (10); spherical clusters, for the local spacing, for quotas and to explain picks
+    n_clusters : int or "auto" (32, fewer for pools under 3,200 rows); spherical clusters, for the local spacing,
+        for quotas and to explain picks
     charge : "auto" (1.25), a power p > 0, or None for no charge (the paper). 1 follows the density fully, larger
         values drift to outliers
     space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
@@ -39,6 +39,7 @@ class MHEAL(BaseEstimator):
         the paper's, but then a small budget's picks are no longer the first of a larger one's
     direction : "tangent" or "chord", how rotation sees directions from the centre
     init, n_init, max_iter, tol : of the clustering, see SphericalKMeans
+    cluster_sample : fit the clusters on at most this many rows, then assign the others; None: on all rows
     random_state : int, RandomState or None
 
     Examples
@@ -66,6 +67,7 @@ class MHEAL(BaseEstimator):
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 10,
         tol: float = 1e-3,
+        cluster_sample: int | None = SAMPLE,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -80,6 +82,7 @@ class MHEAL(BaseEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.cluster_sample = cluster_sample
         self.random_state = random_state
 
     @classmethod
@@ -92,7 +95,7 @@ class MHEAL(BaseEstimator):
         """
         published: dict[str, Any] = dict(
             charge=None, space="unit", quota=True, n_starts=10, global_repulsion=False, start_length="quota",
-            init="random", n_init=10, max_iter=60, tol=1e-4,
+            init="random", n_init=10, max_iter=60, tol=1e-4, cluster_sample=None,
         )  # fmt: skip
         return cls(n_clusters, **(published | changes))
 
@@ -101,24 +104,18 @@ class MHEAL(BaseEstimator):
 
         X: array, memory map, SciPy sparse matrix, DataFrame, or torch tensor (which stays on its device).
         """
-        if type(X).__module__.partition(".")[0] == "torch":
-            from .kernels.torch import select
-
-            return select(self, X, budget, labeled)
         self._check()
         rng = check_random_state(self.random_state)
-        X = as_pool(X, rng.randint(2**31))
-        labeled = as_labeled(labeled, len(X))
-        budget = as_budget(budget, len(X) - len(labeled))
+        points = self._points(X, int(rng.randint(2**31)))
+        labeled = as_labeled(labeled, points.shape[0])
+        budget = as_budget(budget, points.shape[0] - len(labeled))
 
-        sphere = self._points(X, "standard" if self.space == "unit" else self.space)
-        labels, centers = self._cluster(sphere, rng)
-        points = sphere.unit() if self.space == "unit" else sphere
-        weight = (
-            None
-            if self.charge is None
-            else weights(local_spacing(points, labels, len(centers)), self._power())
-        )
+        labels, centers = self._cluster(points, rng)
+        if self.space == "unit":
+            points = points.unit()
+        weight = None
+        if self.charge is not None:
+            weight = weights(local_spacing(points, labels, len(centers)), self._power())
 
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), weight)
@@ -131,27 +128,36 @@ class MHEAL(BaseEstimator):
             )  # fmt: skip
         return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
 
-    def _points(self, X: npt.NDArray[Any], space: str) -> Points:
-        points = Points.raw(X) if space == "raw" else Points.standardized(X)
-        if space == "standard" and not points.scale.any():
+    def _points(self, X: Any, seed: int) -> Any:
+        """X as the kernels of its own device see it, standardised unless raw."""
+        if type(X).__module__.partition(".")[0] == "torch":
+            kernels = import_module(".kernels.torch", __package__)
+            X = kernels.as_pool(X)
+        else:
+            kernels = import_module(".kernels.cpu", __package__)
+            X = as_pool(X, seed)
+        if self.space == "raw":
+            return kernels.Points.raw(X)
+        points = kernels.Points.standardized(X)
+        if points.constant():
             raise ValueError(
-                f"all {len(X)} rows of X are equal (every column is constant): there is nothing to choose between"
+                f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between"
             )
         return points
 
     def _cluster(
-        self, points: Points, rng: np.random.RandomState
+        self, points: Any, rng: np.random.RandomState
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """Eq. 9: a spherical cluster for each row, and the unit centres."""
         n = points.shape[0]
-        k = min(AUTO_CLUSTERS, n) if self.n_clusters == "auto" else int(self.n_clusters)
+        k = auto_clusters(n) if self.n_clusters == "auto" else int(self.n_clusters)
         if k > n:
             raise ValueError(f"n_clusters is {k}, but X has only {n} rows: ask for at most {n}")
         kmeans = SphericalKMeans(
             k, init=self.init, n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
             random_state=rng.randint(2**31),
-        )._fit(points)  # fmt: skip
-        return kmeans.labels_, kmeans.cluster_centers_
+        )  # fmt: skip
+        return sampled_clusters(points, kmeans, self.cluster_sample, rng)
 
     def _power(self) -> float:
         return POWER if self.charge == "auto" else float(self.charge or POWER)
@@ -165,7 +171,13 @@ class MHEAL(BaseEstimator):
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
-        whole = {"n_clusters": "auto", "n_starts": None, "start_length": "quota", "max_iter": None}
+        whole = {
+            "n_clusters": "auto",
+            "n_starts": None,
+            "start_length": "quota",
+            "max_iter": None,
+            "cluster_sample": None,
+        }
         for name, word in whole.items():
             value = getattr(self, name)
             if value != word and (not isinstance(value, Integral) or value < 1):

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .kernels.points import Points
+from .kernels import backend
 from .kernels.threads import run_parts, single_threaded_blas, spans
-from .kernels.traversal import Picks, Traversal, traverse
-from .sphere.energy import log_product
+from .solve.max_min import traverse
+from .sphere.energy import hyperspherical_energy
 from .sphere.starts import rotation_starts
 
 Indices = npt.NDArray[np.int64]
@@ -25,7 +25,7 @@ class Spread:
     radius: npt.NDArray[np.float64]
 
 
-def spread_pool(points: Points, budget: int, labeled: Indices, weight: npt.NDArray[Any] | None) -> Spread:
+def spread_pool(points: Any, budget: int, labeled: Indices, weight: npt.NDArray[Any] | None) -> Spread:
     """Max-min over the whole pool (Eq. 8), away from labelled rows; starts at the densest point."""
     first = labeled if len(labeled) else _densest(points, weight)
     rows, score, left = traverse(points, budget - (len(labeled) == 0), first, weight)
@@ -34,7 +34,7 @@ def spread_pool(points: Points, budget: int, labeled: Indices, weight: npt.NDArr
 
 
 def spread_quota(
-    points: Points,
+    points: Any,
     budget: int,
     labeled: Indices,
     labels: npt.NDArray[np.int32],
@@ -45,13 +45,13 @@ def spread_quota(
     members = [np.flatnonzero(labels == c) for c in range(k)]
     turns = _turns(members, labels[labeled], budget)
     one = np.ones(points.shape[0], points.dtype) if weight is None else weight
-    picks = Picks(points, len(labeled) + budget)
+    picks = backend(points).Picks(points, len(labeled) + budget)
     start = labeled
     if len(labeled) == 0:
         own = members[turns[0]]
-        start = own[_densest(_gather(points, own), one[own] if weight is not None else None)]
+        start = own[_densest(points.subset(own), one[own] if weight is not None else None)]
     picks.add(start, one[start])
-    traversals = [Traversal(picks, m, one[m]) for m in members]
+    traversals = [backend(points).Traversal(picks, m, one[m]) for m in members]
     for c, traversal in enumerate(traversals):
         traversal.exclude(start[labels[start] == c])
     rows = [] if len(labeled) else list(start)
@@ -63,20 +63,19 @@ def spread_quota(
     return Spread(np.array(rows), np.array(gain), _cover(points, picks, one)[-budget:])
 
 
-def _cover(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _cover(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """The largest distance left anywhere after each pick, labelled rows included; every point against every pick."""
 
+    P, P_weight = picks.taken()
+    P_norm2 = np.einsum("ij,ij->i", P, P)
+
     def part(span: tuple[int, int]) -> npt.NDArray[Any]:
-        worst = np.zeros(picks.count, points.dtype)
+        worst = np.zeros(len(P), points.dtype)
         for lo in range(span[0], span[1], 256):
             rows = np.arange(lo, min(span[1], lo + 256))
             G = points.take(rows)
-            distance2 = (
-                np.einsum("ij,ij->i", G, G)[:, None]
-                + picks.norm2[: picks.count]
-                - 2 * G @ picks.P[: picks.count].T
-            )
-            distance2 *= weight[rows, None] * picks.weight[: picks.count]
+            distance2 = np.einsum("ij,ij->i", G, G)[:, None] + P_norm2 - 2 * G @ P.T
+            distance2 *= weight[rows, None] * P_weight
             np.maximum(worst, np.minimum.accumulate(distance2, axis=1).max(axis=0), out=worst)
         return worst
 
@@ -85,7 +84,7 @@ def _cover(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> npt.NDArra
 
 
 def spread_clusters(
-    points: Points,
+    points: Any,
     budget: int,
     labeled: Indices,
     labels: npt.NDArray[np.int32],
@@ -113,7 +112,7 @@ def spread_clusters(
         """One cluster, on a copy of its rows that lies together."""
         if wanted[c] == 0:
             return Spread(np.empty(0, np.int64), np.empty(0), np.full(1, np.inf))
-        own = _gather(points, members[c])
+        own = points.subset(members[c])
         own_weight = None if weight is None else weight[members[c]]
         first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
         if len(first):
@@ -122,7 +121,9 @@ def spread_clusters(
         if weight is not None:
             candidates = _densest(own, own_weight)
         else:
-            candidates = rotation_starts(own.X, centers[c], n_starts, direction, random_state=int(seeds[c]))
+            candidates = rotation_starts(
+                own.array(), centers[c], n_starts, direction, random_state=int(seeds[c])
+            )
         length = int(wanted[c]) if start_length == "quota" else int(start_length)
         return _best_start(own, members[c], candidates, int(wanted[c]), length, own_weight)
 
@@ -132,23 +133,25 @@ def spread_clusters(
 
 
 def _best_start(
-    own: Points, members: Indices, candidates: Indices, n: int, length: int, weight: npt.NDArray[Any] | None
+    own: Any, members: Indices, candidates: Indices, n: int, length: int, weight: npt.NDArray[Any] | None
 ) -> Spread:
     """Eq. 12: the max-min sequence from the candidate whose first `length` picks have the largest product of chords."""
-    best, best_product = None, -np.inf
-    for candidate in candidates:
-        rows, score, left = traverse(
-            own, max(n, min(length, len(members))) - 1, np.array([candidate]), weight, workers=1
-        )
-        rows = np.concatenate([[candidate], rows])
-        product = log_product(own.take(rows[:length])) if len(candidates) > 1 else 0.0
-        if best is None or product > best_product:
-            best, best_product = (rows, score, left), product
-    assert best is not None
-    rows, score, left = best
-    if len(rows) > n:
-        rows, score, left = rows[:n], score[: n - 1], score[n - 1]
-    return _as_spread(members[rows], score, left)
+
+    def sequence(start: np.int64, picks: int) -> tuple[Indices, npt.NDArray[Any], float]:
+        rows, score, left = traverse(own, picks - 1, np.array([start]), weight, workers=1)
+        return np.concatenate([[start], rows]), score, left
+
+    length = min(length, len(members))
+    if len(candidates) == 1:
+        best = sequence(candidates[0], n)
+    else:
+        runs = [sequence(start, length) for start in candidates]
+        product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
+        # Two starts that are each other's farthest rows give the same set: only rounding tells their products apart.
+        rounding = 1e-7 * length * (length - 1) / 2
+        winner = int(np.flatnonzero(product >= product.max() - rounding)[0])
+        best = runs[winner] if length == n else sequence(candidates[winner], n)
+    return _as_spread(members[best[0]], *best[1:])
 
 
 def _merge(parts: list[Spread], turns: Indices | None, budget: int) -> Spread:
@@ -182,22 +185,14 @@ def _turns(members: list[Indices], labeled: npt.NDArray[np.int32], budget: int) 
     return turns
 
 
-def _densest(points: Points, weight: npt.NDArray[Any] | None) -> Indices:
+def _densest(points: Any, weight: npt.NDArray[Any] | None) -> Indices:
     """The point to start from: of largest weight or, uncharged, nearest to the mean."""
     if weight is not None:
         return np.array([int(np.argmax(weight))])
-    everything = np.arange(points.shape[0])
-    mean = np.mean(
-        [points.take(rows).mean(axis=0) for rows in np.array_split(everything, 1 + len(everything) // 65536)],
-        axis=0,
-    )
-    picks = Picks(points, 1)
-    picks.P[0], picks.norm2[0], picks.weight[0], picks.count = mean, mean @ mean, 1, 1
-    return np.array([int(np.argmin(Traversal(picks).score))])
-
-
-def _gather(points: Points, rows: Indices) -> Points:
-    return Points.raw(points.take(rows))
+    kernels = backend(points)
+    picks = kernels.Picks(points, 1)
+    picks.add_point(points.mean())
+    return np.array([int(np.argmin(kernels.Traversal(picks).scores()))])
 
 
 def _as_spread(rows: Indices, score: npt.NDArray[Any], left: float) -> Spread:

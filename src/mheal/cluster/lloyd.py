@@ -66,6 +66,10 @@ class Lloyd:
                 self.mass += mass
         self.first = False
 
+    def result_labels(self) -> npt.NDArray[np.int32]:
+        """Labels in the caller's numbering of the centres."""
+        return self.order.astype(np.int32)[self.labels]
+
     def update(self) -> float:
         """M-step: c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""
         length = np.linalg.norm(self.sums, axis=1)

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.neighbours import spacing
-from ..kernels.points import Points
+from ..kernels import backend
 
 NEIGHBOURS = 20
-REFERENCES = 256  # at most this many points of a cluster serve as possible neighbours
-FEWEST = 4  # of a thinned cluster: fewer neighbours are too noisy
+REFERENCES = 128  # at most this many points of a cluster serve as possible neighbours
+FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
 
-def local_spacing(points: Points, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[Any]:
+def local_spacing(points: Any, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[Any]:
     """r_i for each point: mean distance to its 20 nearest neighbours inside its cluster.
 
     Of a large cluster every s-th point serves as a possible neighbour, and 20/s neighbours are asked for, so that
@@ -30,7 +29,7 @@ def local_spacing(points: Points, labels: npt.NDArray[np.int32], n_clusters: int
         references = _thin(candidates, REFERENCES)
         share = NEIGHBOURS * len(references) / len(candidates)
         neighbours = max(1, min(len(references) - 1, max(FEWEST, round(share))))
-        out[members] = spacing(points, members, references, neighbours)
+        out[members] = backend(points).spacing(points, members, references, neighbours)
     return out
 
 

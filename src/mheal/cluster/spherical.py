@@ -15,7 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..kernels.points import Points
 from .lloyd import Clustering, Lloyd
 from .seeding import plus_plus, sample_rows
-from .sparse import SparseLloyd
+from .plain import PlainLloyd
+from .sparse import SparseRows
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
 
@@ -81,15 +82,15 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._check_parameters(X.shape[0])
-        return self._fit(X if sparse.issparse(X) else Points.raw(X), weight)
+        return self._fit(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
 
     def _fit(self, X: Any, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
-        """The same for data that is known to be good: a CSR matrix or Points."""
+        """The same for data that is known to be good: SparseRows, or Points of either backend."""
         rng = check_random_state(self.random_state)
         best: Clustering | None = None
         for run in range(self._runs()):
             start = self._seed(X, weight, rng)
-            engine = (SparseLloyd if sparse.issparse(X) else Lloyd)(X, start, weight)
+            engine = (Lloyd if isinstance(X, Points) else PlainLloyd)(X, start, weight)
             result = engine.run(self.max_iter, self.tol, lambda i, s, run=run: self._report(run, i, s))
             if best is None or result.inertia < best.inertia:
                 best = result
@@ -163,20 +164,15 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return normalize(given)
         if self.init not in ("k-means++", "random"):
             raise ValueError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
-        if sparse.issparse(X):
-            norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        else:
-            norms = X.norms()
-        usable = np.flatnonzero(norms > 0 if weight is None else (norms > 0) & (weight > 0))
+        usable = np.flatnonzero(X.nonzero() if weight is None else X.nonzero() & (weight > 0))
         if len(usable) < self.n_clusters:  # too few directions: let rows repeat
             usable = np.arange(X.shape[0])
         if self.init == "random":
-            rows = rng.choice(usable, self.n_clusters, replace=False)
-            return _directions(X, rows)
+            return X.directions(rng.choice(usable, self.n_clusters, replace=False))
         sample = sample_rows(usable, self.n_clusters, rng)
-        U = normalize(X[sample] if sparse.issparse(X) else X.take(sample))
+        U = X.take(sample) if isinstance(X, SparseRows) else X.directions(sample)
         w = np.ones(len(sample)) if weight is None else weight[sample]
-        return _directions(X, sample[plus_plus(U, w, self.n_clusters, rng)])
+        return X.directions(sample[plus_plus(U, w, self.n_clusters, rng)])
 
     def _report(self, run: int, iteration: int, shift: float) -> None:
         if self.verbose:
@@ -189,8 +185,3 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _directions(X: Any, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """These rows of a CSR matrix or of Points, dense and of length 1."""
-    return normalize(X[rows].toarray() if sparse.issparse(X) else X.take(rows))

@@ -1,7 +1,7 @@
 """Rows of the pool as the kernels see them: standardised on the fly into a small buffer, never copied whole."""
 
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -77,10 +77,13 @@ class Points:
     infinity are refused where the first pass over them notices.
     """
 
+    backend: ClassVar[str] = "cpu"
+
     X: npt.NDArray[Any]
     offset: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
     scale: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
     factor: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    _cache: dict[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         view = self.X.view(np.ndarray)
@@ -116,7 +119,12 @@ class Points:
         return self.X.shape[0], self.X.shape[1]
 
     def norms(self) -> npt.NDArray[Any]:
-        """Length of each point before `factor`."""
+        """Length of each point before `factor`; computed once."""
+        if "norms" not in self._cache:
+            self._cache["norms"] = self._norms()
+        return self._cache["norms"]
+
+    def _norms(self) -> npt.NDArray[Any]:
         out = np.empty(len(self.X), self.dtype)
         run_parts(
             lambda span: _norms_part(self.X, span[0], span[1], self.offset, self.scale, out),
@@ -130,13 +138,42 @@ class Points:
         """The same points projected to the unit sphere; points of length 0 stay 0."""
         norms = self.norms()
         inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
-        return Points(self.X, self.offset, self.scale, inverse)
+        return Points(self.X, self.offset, self.scale, inverse, self._cache)
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """These points as a plain array."""
         out = np.empty((len(rows), self.X.shape[1]), self.dtype)
         stage(self.X, rows, len(rows), self.offset, self.scale, self.factor, out)
         return out
+
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which points have a direction."""
+        return self.norms() > 0
+
+    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These points made unit."""
+        out = self.take(rows)
+        norms = np.linalg.norm(out, axis=1, keepdims=True)
+        return np.divide(out, norms, out=out, where=norms > 0)
+
+    def constant(self) -> bool:
+        """Whether all points coincide with the mean."""
+        return self.scale.size > 0 and not self.scale.any()
+
+    def subset(self, rows: npt.NDArray[np.int64]) -> "Points":
+        """These points alone, copied so that they lie together."""
+        return Points.raw(self.take(rows))
+
+    def array(self) -> npt.NDArray[Any]:
+        """All points as a plain array."""
+        plain = not (self.offset.size or self.factor.size)
+        return self.X if plain and self.X.dtype == self.dtype else self.take(np.arange(len(self.X)))
+
+    def mean(self) -> npt.NDArray[np.float64]:
+        """The mean of all points."""
+        parts = spans(len(self.X), PASS_ROWS)
+        sums = run_parts(lambda span: self.take(np.arange(*span)).sum(axis=0, dtype=np.float64), parts)
+        return np.sum(sums, axis=0) / len(self.X)
 
 
 def refuse_nonfinite(X: npt.NDArray[Any]) -> NoReturn:

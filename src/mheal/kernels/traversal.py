@@ -313,6 +313,15 @@ class Picks:
         self.norm2[new] = np.einsum("ij,ij->i", self.P[new], self.P[new])
         self.count += len(rows)
 
+    def add_point(self, point: npt.NDArray[Any]) -> None:
+        """Put a point that is no row of the pool behind the others."""
+        self.P[self.count], self.norm2[self.count], self.weight[self.count] = point, point @ point, 1
+        self.count += 1
+
+    def taken(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The points picked and their weights."""
+        return self.P[: self.count], self.weight[: self.count]
+
     @property
     def arrays(self) -> tuple[Any, Any, Any]:
         """Points, squared lengths, weights."""
@@ -355,6 +364,10 @@ class Traversal:
         """These rows of the pool cannot be picked."""
         self.score[np.searchsorted(self.members, rows)] = PICKED
 
+    def scores(self) -> npt.NDArray[Any]:
+        """Upper bounds on the score of each candidate; exact as long as there is only one pick."""
+        return self.score
+
     def extend(self, n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
         """Pick n more rows of the pool; returns them and their scores, fewer if the candidates run out."""
         picks, start = self.picks, self.picks.count
@@ -385,22 +398,3 @@ class Traversal:
             )  # fmt: skip
 
         run_parts(work, range(min(self.workers, -(-len(todo) // CHUNK))), self.workers)
-
-
-def traverse(
-    points: Points,
-    n: int,
-    chosen: npt.NDArray[np.int64],
-    weight: npt.NDArray[Any] | None = None,
-    workers: int | None = None,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], float]:
-    """Rows of the pool in farthest-first order, the score of each, and the largest score left over.
-
-    `chosen` holds at least one row, to keep away from; none of them is picked again.
-    """
-    picks = Picks(points, len(chosen) + n + 1)
-    picks.add(chosen, points.dtype.type(1) if weight is None else weight[chosen])
-    traversal = Traversal(picks, weight=weight, workers=workers)
-    traversal.exclude(chosen)
-    rows, score = traversal.extend(n + 1)  # one more than wanted: its score is what the others leave
-    return rows[:n], score[:n], float(score[n]) if len(score) > n else 0.0

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spacing import local_spacing
 from ..cluster.spherical import SphericalKMeans
 from ..kernels.points import Points
-from ..kernels.traversal import traverse
 from ..pool.check import as_budget, as_labeled, as_pool
+from .max_min import traverse
 
 POWER = 1.25
-CLUSTERS = 10
 FLOOR = 0.01  # of the median spacing: dozens of duplicates would otherwise have an infinite density
 
 
@@ -51,9 +51,10 @@ def charged_max_min(
     chosen = as_labeled(chosen, len(X))
     n = as_budget(n, len(X) - len(chosen))
     points = Points.raw(X)
-    k = min(CLUSTERS, len(X))
-    labels = SphericalKMeans(k, max_iter=5, random_state=random_state)._fit(points).labels_
-    spacing = local_spacing(points, labels, k)
+    rng = np.random.RandomState(random_state)
+    kmeans = SphericalKMeans(auto_clusters(len(X)), max_iter=10, tol=1e-3, random_state=rng)
+    labels, centers = sampled_clusters(points, kmeans, SAMPLE, rng)
+    spacing = local_spacing(points, labels, len(centers))
     if start is None and len(chosen) == 0:
         start = int(np.argmin(spacing))
     first = [] if start is None else [start]

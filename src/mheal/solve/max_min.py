@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels import backend
 from ..kernels.points import Points
-from ..kernels.traversal import traverse
 from ..pool.check import as_budget, as_labeled, as_pool
 
 
@@ -39,3 +39,24 @@ def max_min(
         return np.array([start])
     rest = traverse(Points.raw(X), n - 1, np.append(chosen, start))[0]
     return np.concatenate([[start], rest])
+
+
+def traverse(
+    points: Any,
+    n: int,
+    chosen: npt.NDArray[np.int64],
+    weight: npt.NDArray[Any] | None = None,
+    workers: int | None = None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], float]:
+    """n rows of the pool in farthest-first order, the score of each, and the largest score left after them.
+
+    `chosen` holds at least one row, to keep away from; none of them is picked again. A score is a squared distance
+    times the weights of both ends.
+    """
+    kernels = backend(points)
+    picks = kernels.Picks(points, len(chosen) + n + 1)
+    picks.add(chosen, np.ones(len(chosen), points.dtype) if weight is None else weight[chosen])
+    traversal = kernels.Traversal(picks, weight=weight, workers=workers)
+    traversal.exclude(chosen)
+    rows, score = traversal.extend(n + 1)  # one more than wanted: its score is what the others leave
+    return rows[:n], score[:n], float(score[n]) if len(score) > n else 0.0

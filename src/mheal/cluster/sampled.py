@@ -1,0 +1,34 @@
+"""Clusters of a large pool at the price of a small one: fitted on a sample, then every row assigned once."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.points import Points
+from .lloyd import Lloyd
+from .spherical import SphericalKMeans
+
+SAMPLE = 32768
+
+
+def auto_clusters(n: int) -> int:
+    """Enough clusters that neighbours are found among few points, yet a hundred points or so in each."""
+    return max(1, min(32, n // 100))
+
+
+def sampled_clusters(
+    points: Any, kmeans: SphericalKMeans, sample: int | None, rng: np.random.RandomState
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """A label for each point, and the unit centres, fitted on at most `sample` points (None: on all)."""
+    n = points.shape[0]
+    if sample is None or n <= max(sample, kmeans.n_clusters):
+        kmeans._fit(points)
+        return kmeans.labels_, kmeans.cluster_centers_
+    rows = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
+    centers = kmeans._fit(points.subset(rows)).cluster_centers_
+    if not isinstance(points, Points):
+        return points.nearest(centers)[0], centers
+    lloyd = Lloyd(points, centers)
+    lloyd.assign()
+    return lloyd.result_labels(), centers
