@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.kmeans import BLOCK, NARROW, assign_part
+from ..kernels.kmeans import BLOCK, NARROW, assign_part, cosines_part
 from ..kernels.points import Points
 from ..kernels.threads import run_parts, single_threaded_blas, spans
 
@@ -98,16 +98,8 @@ class Lloyd:
     def cosines(self) -> npt.NDArray[np.float64]:
         """Cosine of each row with its own centre."""
         out = np.empty(len(self.labels))
-
-        def part(span: tuple[int, int]) -> None:
-            for lo in range(span[0], span[1], BLOCK):
-                rows = np.arange(lo, min(span[1], lo + BLOCK))
-                dots = np.einsum(
-                    "ij,ij->i", self.points.take(rows), self.C[self.labels[rows]], dtype=np.float64
-                )
-                out[rows] = dots * self.inverse_norm[rows]
-
-        run_parts(part, self.parts)
+        rows = (self.points.offset, self.points.scale, self.inverse_norm, self.C, self.labels, out)
+        run_parts(lambda span: cosines_part(self.points.X, *span, *rows), self.parts)
         return out
 
     def run(self, max_iter: int, tol: float, progress: Progress | None = None) -> Clustering:

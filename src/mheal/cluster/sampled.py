@@ -9,7 +9,7 @@ from ..kernels.points import Points
 from .lloyd import Lloyd
 from .spherical import SphericalKMeans
 
-SAMPLE = 32768
+SAMPLE = 16384
 
 
 def auto_clusters(n: int) -> int:

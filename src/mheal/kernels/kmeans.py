@@ -246,3 +246,23 @@ def assign_part(
                 sums[new, t] += v
                 if not first:
                     sums[old, t] -= v
+
+
+@kernel
+def cosines_part(
+    X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, C: Any, label: Any, out: Any
+) -> None:
+    """out[i] = cosine of row i with its own centre, for lo ≤ i < hi."""
+    d = C.shape[1]
+    G, rows = np.empty((64, d), C.dtype), np.empty(64, np.int64)
+    for a in range(lo, hi, 64):
+        n = min(64, hi - a)
+        for z in range(n):
+            rows[z] = a + z
+        stage(X, rows, n, offset, scale, scale[:0], G)
+        for z in range(n):
+            c = label[a + z]
+            s = C.dtype.type(0)
+            for t in range(d):
+                s += G[z, t] * C[c, t]
+            out[a + z] = s * inverse_norm[a + z]

@@ -62,10 +62,14 @@ def moments(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
 def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> None:
     d = X.shape[1]
     for i in range(lo, hi):
-        s = 0.0
-        for t in range(d):
-            v = np.float64((X[i, t] - offset[t]) * scale[t]) if offset.size else np.float64(X[i, t])
-            s += v * v
+        s = out.dtype.type(0)
+        if offset.size:
+            for t in range(d):
+                v = (X[i, t] - offset[t]) * scale[t]
+                s += v * v
+        else:
+            for t in range(d):
+                s += X[i, t] * X[i, t]
         out[i] = np.sqrt(s)
 
 
