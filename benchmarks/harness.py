@@ -121,9 +121,7 @@ def race(
     mine = stats.get(ours, {}).get("times") or []
     for entry in stats.values():
         if entry["times"]:
-            entry.update(
-                runs=len(entry["times"]), min=min(entry["times"]), median=statistics.median(entry["times"])
-            )
+            entry.update(runs=len(entry["times"]), min=min(entry["times"]), median=statistics.median(entry["times"]))
             if mine:
                 entry["ratio_min"] = entry["min"] / min(mine)
                 entry["ratio_median"] = entry["median"] / statistics.median(mine)
@@ -203,8 +201,6 @@ def show(title: str, stats: dict[str, dict]) -> None:
         if not e["times"]:
             print(f"  {name:26}{e['status']}")
             continue
-        ratio = (
-            f"{e['ratio_min']:8.2f}{e['ratio_median']:10.2f}" if "ratio_min" in e else f"{'–':>8}{'–':>10}"
-        )
+        ratio = f"{e['ratio_min']:8.2f}{e['ratio_median']:10.2f}" if "ratio_min" in e else f"{'–':>8}{'–':>10}"
         print(f"  {name:26}{e['runs']:5}{e['min']:10.4f}{e['median']:10.4f}{ratio}  {e['note']}")
     print(flush=True)

@@ -74,9 +74,7 @@ def contenders(X: np.ndarray, C0: np.ndarray) -> dict[str, Contender]:
         KMeans = import_module(module).KMeans
 
         def fit(A: np.ndarray = X) -> Any:
-            return KMeans(
-                n_clusters=k, init=C0, n_init=1, max_iter=ITERATIONS, tol=0.0, algorithm="lloyd"
-            ).fit(A)
+            return KMeans(n_clusters=k, init=C0, n_init=1, max_iter=ITERATIONS, tol=0.0, algorithm="lloyd").fit(A)
 
         fit(few)
         return fit

@@ -11,9 +11,7 @@ SCRIPTS = ("kmeans", "traversal", "selection", "memory", "scaling")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that the scripts work")
-    parser.add_argument(
-        "--only", action="append", choices=SCRIPTS, help="run only this one (may be repeated)"
-    )
+    parser.add_argument("--only", action="append", choices=SCRIPTS, help="run only this one (may be repeated)")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
     args = parser.parse_args()
     here = Path(__file__).parent

@@ -42,8 +42,7 @@ def main() -> None:
             if not wanted(args, key):
                 continue
             sides = {
-                label: Contender(lambda n=n, b=b, work=work: lambda: work(X[:n], b))
-                for label, (n, b) in cases.items()
+                label: Contender(lambda n=n, b=b, work=work: lambda: work(X[:n], b)) for label, (n, b) in cases.items()
             }
             stats, _ = race(sides, args.rounds, args.time_limit, ours=next(iter(sides)))
             times = [stats[str(s)]["min"] for s in sizes]
@@ -54,9 +53,7 @@ def main() -> None:
                 for field in ("ratio_min", "ratio_median"):
                     entry.pop(field, None)  # against the smallest size: no peer here
             print(f"{key:16} exponent {fitted:.3f} (ends {ends:.3f}); steps {np.round(steps, 2).tolist()}")
-            print(
-                " " * 17 + "  ".join(f"{s}: {t:.4f} s" for s, t in zip(sizes, times, strict=True)), flush=True
-            )
+            print(" " * 17 + "  ".join(f"{s}: {t:.4f} s" for s, t in zip(sizes, times, strict=True)), flush=True)
             fixed = {"picks": fixed_picks} if axis == "rows" else {"rows": fixed_rows}
             row = {"sizes": sizes, "times": times, "exponent": fitted, "exponent_ends": ends}
             book.save(key, row | fixed | {"exponent_steps": steps, "d": d, "contenders": stats})

@@ -114,9 +114,7 @@ def paper_row(args: Any, book: Book) -> None:
     }
     stats, results = race(sides, args.rounds, args.time_limit)
     guard: dict[str, Any] = {
-        f"{name} = numpy": same_picks(picks, results["numpy"])
-        for name, picks in results.items()
-        if name != "numpy"
+        f"{name} = numpy": same_picks(picks, results["numpy"]) for name, picks in results.items() if name != "numpy"
     }
     if "mheal" in results:
         guard["passed"] = guard["mheal = numpy"]["fraction_equal"] == 1.0

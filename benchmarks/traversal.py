@@ -110,9 +110,7 @@ def guards(X: np.ndarray, n: int, results: dict[str, Any]) -> dict[str, Any]:
     verdict: dict[str, Any] = {
         "picks": {name: same_picks(picks, reference) for name, picks in results.items()},
         "shortfall": {
-            name: greedy_shortfall(X, picks)
-            for name, picks in results.items()
-            if name in ("mheal", "sgemv loop")
+            name: greedy_shortfall(X, picks) for name, picks in results.items() if name in ("mheal", "sgemv loop")
         },
     }
     if "mheal" in results:

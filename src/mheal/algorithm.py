@@ -140,14 +140,10 @@ class MHEAL(BaseEstimator):
             return kernels.Points.raw(X)
         points = kernels.Points.standardized(X)
         if points.constant():
-            raise ValueError(
-                f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between"
-            )
+            raise ValueError(f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between")
         return points
 
-    def _cluster(
-        self, points: Any, rng: np.random.RandomState
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    def _cluster(self, points: Any, rng: np.random.RandomState) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """Eq. 9: a spherical cluster for each row, and the unit centres."""
         n = points.shape[0]
         k = auto_clusters(n) if self.n_clusters == "auto" else int(self.n_clusters)
@@ -181,9 +177,7 @@ class MHEAL(BaseEstimator):
         for name, word in whole.items():
             value = getattr(self, name)
             if value != word and (not isinstance(value, Integral) or value < 1):
-                raise ValueError(
-                    f"{name} must be a positive integer{f' or {word!r}' if word else ''}, got {value!r}"
-                )
+                raise ValueError(f"{name} must be a positive integer{f' or {word!r}' if word else ''}, got {value!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
             raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
 

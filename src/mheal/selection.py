@@ -33,9 +33,7 @@ class Selection:
         for name, dtype in types.items():
             column = np.array(getattr(self, name), dtype=dtype)
             if column.shape != (len(self.indices),):
-                raise ValueError(
-                    f"{name} has shape {column.shape}, but there are {len(self.indices)} indices"
-                )
+                raise ValueError(f"{name} has shape {column.shape}, but there are {len(self.indices)} indices")
             column.flags.writeable = False
             object.__setattr__(self, name, column)
 
@@ -73,9 +71,7 @@ class Selection:
         path = Path(path)
         writers = {".csv": "write_csv", ".parquet": "write_parquet", ".jsonl": "write_ndjson"}
         if path.suffix not in writers:
-            raise ValueError(
-                f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl"
-            )
+            raise ValueError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         frame = self.to_frame()
         if path.suffix == ".jsonl":  # JSON has no infinity
             frame = _finite_or_null(frame)
@@ -98,13 +94,9 @@ class Selection:
         frame = getattr(polars, readers[path.suffix])(path)
         missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
         if missing:
-            raise ValueError(
-                f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?"
-            )
-        columns: dict[str, Any] = {name: frame[name].to_numpy() for name in ("cluster", "radius")}
-        return cls(
-            frame["row"].to_numpy(), gain=frame["gain"].cast(float).fill_null(np.inf).to_numpy(), **columns
-        )
+            raise ValueError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
+        distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
+        return cls(frame["row"].to_numpy(), frame["cluster"].to_numpy(), **distances)
 
     def subset(self, dataset: Any) -> Any:
         """The picked items of a torch dataset, as a torch.utils.data.Subset."""
@@ -116,5 +108,5 @@ class Selection:
 def _finite_or_null(frame: "polars.DataFrame") -> "polars.DataFrame":
     import polars
 
-    gain = polars.col("gain")
-    return frame.with_columns(polars.when(gain.is_finite()).then(gain).otherwise(None).alias("gain"))
+    distances = polars.col("gain", "radius")
+    return frame.with_columns(polars.when(distances.is_finite()).then(distances).otherwise(None).name.keep())

@@ -104,9 +104,7 @@ def spread_clusters(
     turns = _turns(members, labels[labeled], budget)
     wanted = np.bincount(turns, minlength=k)
     if not quota:  # any cluster might win every turn
-        wanted = np.minimum(
-            budget, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)]
-        )
+        wanted = np.minimum(budget, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)])
 
     def spread(c: int) -> Spread:
         """One cluster, on a copy of its rows that lies together."""
@@ -121,9 +119,7 @@ def spread_clusters(
         if weight is not None:
             candidates = _densest(own, own_weight)
         else:
-            candidates = rotation_starts(
-                own.array(), centers[c], n_starts, direction, random_state=int(seeds[c])
-            )
+            candidates = rotation_starts(own.array(), centers[c], n_starts, direction, random_state=int(seeds[c]))
         length = int(wanted[c]) if start_length == "quota" else int(start_length)
         return _best_start(own, members[c], candidates, int(wanted[c]), length, own_weight)
 

@@ -25,9 +25,7 @@ def test_help_answers_within_a_second():
     assert statistics.median(seconds() for _ in range(3)) < 1
 
 
-@pytest.mark.parametrize(
-    "code", ["import mheal", "import mheal.cli", "import mheal; mheal.MHEAL; mheal.select"]
-)
+@pytest.mark.parametrize("code", ["import mheal", "import mheal.cli", "import mheal; mheal.MHEAL; mheal.select"])
 def test_import_leaves_heavy_packages_alone(code):
     loaded = python("-c", f"{code}; import sys; print(*sys.modules)").split()
     assert not HEAVY & set(loaded)

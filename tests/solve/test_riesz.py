@@ -69,9 +69,7 @@ def test_random_state_decides_the_start_and_the_swaps():
 def test_permuting_the_pool_permutes_the_picks():
     P = points(150, 4)
     order = np.random.default_rng(1).permutation(150)
-    np.testing.assert_array_equal(
-        order[riesz_search(P[order], 20, start=3)], riesz_search(P, 20, start=int(order[3]))
-    )
+    np.testing.assert_array_equal(order[riesz_search(P[order], 20, start=3)], riesz_search(P, 20, start=int(order[3])))
 
 
 def test_far_raw_rows_are_told_apart_however_small_their_energy():

@@ -40,9 +40,7 @@ def brute_integers(P, n: int, start: int) -> list[int]:
     return rows
 
 
-@pytest.mark.parametrize(
-    ("M", "d", "n", "start"), [(200, 2, 12, 0), (150, 3, 40, 7), (60, 30, 60, 59), (5, 2, 1, 3)]
-)
+@pytest.mark.parametrize(("M", "d", "n", "start"), [(200, 2, 12, 0), (150, 3, 40, 7), (60, 30, 60, 59), (5, 2, 1, 3)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sequential_equals_brute_force_recomputation(M, d, n, start, dtype):
     P = points(M, d).astype(dtype)

@@ -160,8 +160,7 @@ def test_lemma1_bound_is_empty_at_the_printed_threshold():
 def test_lemma1_coverage_has_the_distribution_of_a_full_projection():
     x, kappa, eps = np.arange(1.0, 6.0), 12, 0.4
     full = [
-        abs((gaussian_random_projection(x[None], kappa, random_state=s) ** 2).sum() / (kappa * (x @ x)) - 1)
-        < eps
+        abs((gaussian_random_projection(x[None], kappa, random_state=s) ** 2).sum() / (kappa * (x @ x)) - 1) < eps
         for s in range(3000)
     ]
     assert lemma1_coverage(x, kappa, eps, 20_000) == pytest.approx(np.mean(full), abs=0.035)

@@ -32,9 +32,7 @@ def sphere(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize(("s", "expected"), [(0, -np.log(2)), (1, 1 / 2), (2, 1 / 4), (3, 1 / 8)])
 def test_energy_of_an_antipodal_pair(s, expected):
-    assert hyperspherical_energy([[0.0, 3.0, 4.0], [0.0, -6.0, -8.0]], s) == pytest.approx(
-        expected, rel=1e-14
-    )
+    assert hyperspherical_energy([[0.0, 3.0, 4.0], [0.0, -6.0, -8.0]], s) == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("s", [0, 0.5, 1, 2, 3.7])
@@ -126,9 +124,7 @@ def test_gradient_agrees_with_finite_differences(s):
         ahead, behind = W.copy(), W.copy()
         ahead[at] += h
         behind[at] -= h
-        rise = hyperspherical_energy(ahead, s, normalize=False) - hyperspherical_energy(
-            behind, s, normalize=False
-        )
+        rise = hyperspherical_energy(ahead, s, normalize=False) - hyperspherical_energy(behind, s, normalize=False)
         numeric[at] = rise / (2 * h)
     np.testing.assert_allclose(energy_gradient(W, s), numeric, rtol=1e-5, atol=1e-6)
 
@@ -147,8 +143,7 @@ def test_riemannian_gradient_is_tangent_and_is_the_slope_along_the_sphere(s):
 def test_gradient_of_e2_is_equation_3():
     W = sphere(6, 3)
     expected = [
-        sum(-2 * (W[i] - W[j]) / np.linalg.norm(W[i] - W[j]) ** 4 for j in range(6) if j != i)
-        for i in range(6)
+        sum(-2 * (W[i] - W[j]) / np.linalg.norm(W[i] - W[j]) ** 4 for j in range(6) if j != i) for i in range(6)
     ]
     np.testing.assert_allclose(energy_gradient(W, 2), expected, rtol=1e-10)
 
@@ -179,9 +174,7 @@ def test_printed_fixed_point_is_the_printed_formula_on_the_sphere_and_has_no_fix
     weight[off] = cdist(W, W)[off] ** -4
     expected = unit_rows(weight @ W / weight.sum(axis=1, keepdims=True))[0]
     np.testing.assert_allclose(printed_fixed_point(W), expected, rtol=1e-9)
-    octahedron = np.vstack(
-        [np.eye(3), -np.eye(3)]
-    )  # the minimiser: the step throws each point to its antipode
+    octahedron = np.vstack([np.eye(3), -np.eye(3)])  # the minimiser: the step throws each point to its antipode
     np.testing.assert_allclose(printed_fixed_point(octahedron), -octahedron, atol=1e-12)
 
 

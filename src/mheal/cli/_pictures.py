@@ -18,9 +18,7 @@ def curves(runs: Runs, path: Path) -> None:
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     ax = figure.subplots()
     ends = _apart(runs.mean[:, -1], gap=0.05 * float(np.ptp(runs.mean)))
-    for name, mean, sd, end, (colour, marker) in zip(
-        runs.strategies, runs.mean, runs.sd, ends, STYLES, strict=True
-    ):
+    for name, mean, sd, end, (colour, marker) in zip(runs.strategies, runs.mean, runs.sd, ends, STYLES, strict=True):
         ax.fill_between(runs.budgets, mean - sd, mean + sd, color=colour, alpha=0.13, linewidth=0)
         ax.plot(runs.budgets, mean, color=colour, marker=marker, markersize=5, linewidth=2)
         ax.annotate(

@@ -120,9 +120,7 @@ class Lloyd:
         lost = np.where(self.inverse_norm > 0, 1.0 - self.cosines(), 0.0)
         inertia = max(0.0, float(self.weight.astype(np.float64) @ lost))
         back = np.argsort(self.order)
-        return Clustering(
-            self.C[back], self.order[self.labels].astype(np.int32), inertia, iteration, converged
-        )
+        return Clustering(self.C[back], self.order[self.labels].astype(np.int32), inertia, iteration, converged)
 
 
 def _group_count(k: int, d: int) -> int:

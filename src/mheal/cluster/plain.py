@@ -17,9 +17,7 @@ class UnitRows(Protocol):
     def nearest(self, C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """The most similar centre of each row, and its cosine."""
 
-    def sums(
-        self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int
-    ) -> npt.NDArray[np.float64]:
+    def sums(self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
         """Weighted sum of the unit rows of each label, (k, d)."""
 
     def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
@@ -35,7 +33,9 @@ class PlainLloyd:
     def __init__(self, rows: UnitRows, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None):
         self.rows = rows
         self.C = centers.astype(rows.dtype)
-        self.weight = rows.nonzero() * (1.0 if weight is None else weight.astype(np.float64))
+        self.weight = rows.nonzero().astype(np.float64)
+        if weight is not None:
+            self.weight *= weight
 
     def update(self, labels: npt.NDArray[np.int32], cosine: npt.NDArray[np.float64]) -> float:
         """c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""

@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-SAMPLE = (
-    8192  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
-)
+SAMPLE = 8192  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
 
 
 def sample_rows(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
@@ -19,9 +17,7 @@ def sample_rows(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomStat
     return np.sort(rng.choice(usable, size, replace=False))
 
 
-def plus_plus(
-    U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState
-) -> npt.NDArray[np.int64]:
+def plus_plus(U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
     """k rows of the unit vectors U (dense or CSR), each the best of a few drawn by squared chord to those before.
 
     Rows that coincide with a seed cannot be drawn while others are left. Draws go by the content of rows, not by
@@ -52,9 +48,7 @@ def _draw(mass: npt.NDArray[np.float64], n: int, rng: np.random.RandomState) -> 
     cumulative = np.cumsum(mass)
     if cumulative[-1] <= 0:  # every row coincides with a seed
         return rng.randint(len(mass), size=n)
-    return np.minimum(
-        np.searchsorted(cumulative, rng.uniform(size=n) * cumulative[-1], side="right"), len(mass) - 1
-    )
+    return np.minimum(np.searchsorted(cumulative, rng.uniform(size=n) * cumulative[-1], side="right"), len(mass) - 1)
 
 
 def _squared_chords(U: Any, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

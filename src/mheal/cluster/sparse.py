@@ -28,9 +28,7 @@ class SparseRows:
             cosine[lo : lo + BLOCK] = scores.max(axis=1)
         return labels, cosine
 
-    def sums(
-        self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int
-    ) -> npt.NDArray[np.float64]:
+    def sums(self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
         """Weighted sum of the unit rows of each label, (k, d)."""
         n = self.shape[0]
         membership = sparse.csr_matrix((weight, (labels, np.arange(n))), shape=(k, n))

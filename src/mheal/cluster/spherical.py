@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..kernels.points import Points
 from .lloyd import Clustering, Lloyd
-from .seeding import plus_plus, sample_rows
 from .plain import PlainLloyd
+from .seeding import plus_plus, sample_rows
 from .sparse import SparseRows
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
@@ -87,14 +87,13 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _fit(self, X: Any, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
         """The same for data that is known to be good: SparseRows, or Points of either backend."""
         rng = check_random_state(self.random_state)
-        best: Clustering | None = None
-        for run in range(self._runs()):
-            start = self._seed(X, weight, rng)
-            engine = (Lloyd if isinstance(X, Points) else PlainLloyd)(X, start, weight)
-            result = engine.run(self.max_iter, self.tol, lambda i, s, run=run: self._report(run, i, s))
-            if best is None or result.inertia < best.inertia:
-                best = result
-        assert best is not None
+        engine = Lloyd if isinstance(X, Points) else PlainLloyd
+
+        def one(run: int) -> Clustering:
+            lloyd = engine(X, self._seed(X, weight, rng), weight)
+            return lloyd.run(self.max_iter, self.tol, lambda i, shift: self._report(run, i, shift))
+
+        best = min((one(run) for run in range(self._runs())), key=lambda result: result.inertia)
         self.cluster_centers_, self.labels_ = best.centers, best.labels
         self.inertia_, self.n_iter_ = best.inertia, best.n_iter
         self._n_features_out = len(best.centers)
@@ -144,9 +143,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if self.n_init != "auto" and (not isinstance(self.n_init, Integral) or self.n_init < 1):
             raise ValueError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
         if self.n_clusters > n:
-            raise ValueError(
-                f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters"
-            )
+            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters")
 
     def _runs(self) -> int:
         if not isinstance(self.init, str):

@@ -55,7 +55,8 @@ def moments(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
     sums = run_parts(part, spans(n, PASS_ROWS))
     first = np.sum([total for total, _ in sums], axis=0) / n
     second = np.sum([square for _, square in sums], axis=0) / n
-    return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
+        return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
 
 
 @kernel

@@ -48,9 +48,7 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
-def run_parts(
-    work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None
-) -> list[Result]:
+def run_parts(work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None) -> list[Result]:
     """Results of `work` on each part, in the order of the parts. Work must release the GIL."""
     workers = min(workers or thread_count(), len(parts))
     if workers <= 1:

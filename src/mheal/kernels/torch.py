@@ -90,9 +90,7 @@ class Points:
         labels = torch.cat([b.indices for b in best])
         return labels.to(torch.int32).cpu().numpy(), cosine.double().cpu().numpy()
 
-    def sums(
-        self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int
-    ) -> npt.NDArray[np.float64]:
+    def sums(self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
         """Weighted sum of the unit rows of each label, (k, d), in float64."""
         label = self.index(labels.astype(np.int64))
         w = torch.as_tensor(weight, device=self.Z.device) * self.factor.double()
@@ -214,9 +212,7 @@ def as_pool(X: torch.Tensor) -> torch.Tensor:
     if X.is_complex() or X.is_sparse:
         raise TypeError(f"X is a {X.dtype} {X.layout} tensor: pass dense real numbers")
     if X.ndim != 2:
-        raise ValueError(
-            f"X must have rows and columns, but has {X.ndim} dimension(s): try X.reshape(len(X), -1)"
-        )
+        raise ValueError(f"X must have rows and columns, but has {X.ndim} dimension(s): try X.reshape(len(X), -1)")
     if 0 in X.shape:
         raise ValueError(f"X is empty, shape {tuple(X.shape)}: it needs at least one row and one column")
     X = X.detach()

@@ -348,8 +348,7 @@ class Traversal:
         self.seen, self._buffer = np.ones(n, np.int32), np.empty(n, np.int64)
         self._source = (points.X, points.offset, points.scale, points.factor, self.members)
         self._scratch = [
-            (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype))
-            for _ in range(self.workers)
+            (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype)) for _ in range(self.workers)
         ]
         first = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
         run_parts(

@@ -63,9 +63,7 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     if rows.size == 0:
         return np.empty(0, np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise TypeError(
-            f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}"
-        )
+        raise TypeError(f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}")
     outside = (rows < 0) | (rows >= n)
     if outside.any():
         raise ValueError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")
@@ -82,7 +80,8 @@ def _from_frame(frame: Any) -> Any:
         kind = np.asarray(column[:1]).dtype.kind if len(frame) else "f"
         if kind not in "fiub":
             raise TypeError(
-                f"column {name!r} is not numeric ({column.dtype}): drop it or encode it (sklearn.preprocessing.OneHotEncoder)"
+                f"column {name!r} is not numeric ({column.dtype}): drop it, or encode it "
+                "(sklearn.preprocessing.OneHotEncoder does)"
             )
     return frame.to_numpy()
 
@@ -96,9 +95,7 @@ def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
             float(value)
         except (TypeError, ValueError):
             place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
-            raise TypeError(
-                f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
-            ) from None
+            raise TypeError(f"X has {value!r} at {place}, which is not a number: encode or drop such columns") from None
     return A.astype(np.float64)
 
 
@@ -110,9 +107,7 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
     if not np.isfinite(X.data).all():
         at = int(np.flatnonzero(~np.isfinite(X.data))[0])
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1
-        raise ValueError(
-            f"X has NaN or infinity at row {row}, column {X.indices[at]}: drop or fill such cells"
-        )
+        raise ValueError(f"X has NaN or infinity at row {row}, column {X.indices[at]}: drop or fill such cells")
     if X.shape[1] <= WIDE or min(X.shape) <= REDUCED:
         return np.ascontiguousarray(X.toarray())
     from sklearn.decomposition import TruncatedSVD

@@ -60,7 +60,5 @@ def charged_max_min(
     first = [] if start is None else [start]
     if len(first) == n:
         return np.array(first)
-    rest = traverse(
-        points, n - len(first), np.append(chosen, first).astype(np.int64), weight=weights(spacing, p)
-    )[0]
+    rest = traverse(points, n - len(first), np.append(chosen, first).astype(np.int64), weight=weights(spacing, p))[0]
     return np.concatenate([np.array(first, np.int64), rest])

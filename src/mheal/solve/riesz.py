@@ -51,9 +51,7 @@ def riesz_descent(
         raise ValueError(f"needs at least one point and one dimension, got n={n}, d={d}")
     if lr is not None and lr <= 0:
         raise ValueError(f"lr must be positive, got {lr}")
-    points = (
-        np.random.default_rng(random_state).normal(size=(n, d)) if init is None else np.array(init, float)
-    )
+    points = np.random.default_rng(random_state).normal(size=(n, d)) if init is None else np.array(init, float)
     if points.shape != (n, d):
         raise ValueError(f"init must have the shape ({n}, {d}), got {points.shape}")
     W = unit_rows(points)[0]

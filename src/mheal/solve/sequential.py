@@ -10,9 +10,7 @@ from ..sphere.energy import TIES, first_max, potential, squared_chords
 from ..sphere.project import BLOCK, Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 
-def sequential(
-    P: npt.ArrayLike, n: int, start: int | Literal["best"] | None = None, unit: bool = True
-) -> Rows:
+def sequential(P: npt.ArrayLike, n: int, start: int | Literal["best"] | None = None, unit: bool = True) -> Rows:
     """n rows of P, in pick order: each has the largest product of chords to those before it (Eq. 4).
 
     `start` is the first pick: a row, None for row 0, or "best" for Algorithm 1, which tries every row and
@@ -41,9 +39,7 @@ def best_start(P: npt.ArrayLike, n: int, unit: bool = True) -> tuple[int, float]
     return _best(pool_rows(P, n, unit), n)
 
 
-def greedy(
-    U: Floats, starts: Rows, n: int, s: float = 0.0, table: Float64 | None = None
-) -> tuple[Rows, Float64]:
+def greedy(U: Floats, starts: Rows, n: int, s: float = 0.0, table: Float64 | None = None) -> tuple[Rows, Float64]:
     """Rows (len(starts), n) of U picked to keep E_s small, one sequence per start, and minus their energies.
 
     Eq. 4 is s = 0, where minus the energy is the log-product. `table` may hold −f_s for all pairs.

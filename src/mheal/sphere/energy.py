@@ -50,9 +50,7 @@ def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
     return (score >= (best - tol)[..., None]).argmax(axis=-1)
 
 
-def hyperspherical_energy(
-    W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True
-) -> float:
+def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True) -> float:
     """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W (their average with `mean=True`).
 
     The printed double sum counts i = j, which is infinite; as in its second line, pairs are i > j. Rows are

@@ -1,0 +1,212 @@
+"""SphericalKMeans: a scikit-learn clusterer, exact whatever the shortcuts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import reference
+from mheal import SphericalKMeans
+from mheal.kernels.points import Points
+
+
+def mixture(n=3000, d=20, k=12, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal((k, d))[rng.integers(k, size=n)] + 0.6 * rng.standard_normal((n, d))).astype(dtype)
+
+
+@parametrize_with_checks([SphericalKMeans(n_clusters=3, random_state=0)])
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 16, 17, 40, 120])
+def test_equals_plain_lloyd_with_any_number_of_groups(k):
+    """k ≤ 16 runs in registers with one group of bounds, more with several groups and BLAS."""
+    X = mixture()
+    start = X[np.random.default_rng(1).choice(len(X), k, replace=False)]
+    fitted = SphericalKMeans(k, init=start, max_iter=8, tol=0).fit(X)
+    centers, labels, inertia = reference.spherical_kmeans(X, start.copy(), 8)
+    np.testing.assert_array_equal(fitted.labels_, labels)
+    np.testing.assert_allclose(fitted.cluster_centers_, centers, atol=1e-9)
+    assert fitted.inertia_ == pytest.approx(inertia, rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [7, 60])
+def test_float32_reaches_the_same_objective(k):
+    X = mixture(dtype=np.float32)
+    start = X[:k]
+    single = SphericalKMeans(k, init=start, max_iter=10, tol=0).fit(X)
+    double = SphericalKMeans(k, init=start, max_iter=10, tol=0).fit(X.astype(np.float64))
+    assert single.cluster_centers_.dtype == np.float32
+    assert single.inertia_ == pytest.approx(double.inertia_, rel=1e-4)
+    assert np.mean(single.labels_ == double.labels_) > 0.99
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 10_000), st.integers(2, 30))
+def test_objective_never_rises(seed, k):
+    X = mixture(400, 8, 6, seed)
+    start = X[:k]
+    values = [SphericalKMeans(k, init=start, max_iter=i, tol=0).fit(X).inertia_ for i in range(1, 8)]
+    assert all(b <= a + 1e-9 * len(X) for a, b in itertools.pairwise(values))
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 10_000))
+def test_row_scale_invariance(seed):
+    X = mixture(300, 6, 5, seed)
+    scale = np.random.default_rng(seed).uniform(0.1, 10, (300, 1))
+    a = SphericalKMeans(5, random_state=0).fit(X)
+    b = SphericalKMeans(5, random_state=0).fit(X * scale)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+
+
+def test_one_cluster_is_the_mean_direction():
+    X = mixture(500, 5)
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    mean = U.mean(0) / np.linalg.norm(U.mean(0))
+    np.testing.assert_allclose(SphericalKMeans(1).fit(X).cluster_centers_[0], mean, atol=1e-9)
+
+
+def test_equals_euclidean_kmeans_on_unit_rows_up_to_centre_length():
+    """With well separated clusters both objectives have the same partition."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.eye(4), 50, axis=0) + 0.05 * rng.standard_normal((200, 4))
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    start = U[::50]
+    ours = SphericalKMeans(4, init=start).fit(U)
+    theirs = KMeans(4, init=start, n_init=1).fit(U)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    unit = theirs.cluster_centers_ / np.linalg.norm(theirs.cluster_centers_, axis=1, keepdims=True)
+    np.testing.assert_allclose(ours.cluster_centers_, unit, atol=1e-6)
+
+
+def test_same_result_for_any_number_of_threads(monkeypatch):
+    X = mixture(40_000, 16, 20, dtype=np.float32)
+    runs = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("MHEAL_NUM_THREADS", threads)
+        runs.append(SphericalKMeans(30, random_state=0, max_iter=10).fit(X))
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels_, runs[0].labels_)
+        np.testing.assert_array_equal(run.cluster_centers_, runs[0].cluster_centers_)
+
+
+def test_memmap_equals_in_memory(tmp_path):
+    X = mixture(dtype=np.float32)
+    np.save(tmp_path / "x.npy", X)
+    a = SphericalKMeans(5, random_state=0).fit(X)
+    b = SphericalKMeans(5, random_state=0).fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random", "given"])
+def test_sparse_equals_dense(init):
+    rng = np.random.default_rng(0)
+    S = sparse.random(600, 300, density=0.05, random_state=0, format="csr")
+    start = S[rng.choice(600, 6, replace=False)].toarray() if init == "given" else init
+    a = SphericalKMeans(6, init=start, n_init=1, random_state=0).fit(S)
+    b = SphericalKMeans(6, init=start, n_init=1, random_state=0).fit(S.toarray())
+    assert a.inertia_ == pytest.approx(b.inertia_, rel=1e-6)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    np.testing.assert_array_equal(a.predict(S), b.predict(S.toarray()))
+
+
+def test_predict_agrees_with_labels_and_transform():
+    X = mixture()
+    fitted = SphericalKMeans(9, random_state=0).fit(X)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+    chords = fitted.transform(X)
+    np.testing.assert_array_equal(chords.argmin(1), fitted.labels_)
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(chords[:, 0], np.linalg.norm(U - fitted.cluster_centers_[0], axis=1), atol=1e-7)
+    assert fitted.score(X) == pytest.approx(-fitted.inertia_)
+
+
+def test_weights_equal_repetition():
+    X = mixture(200, 6, 4)
+    times = np.random.default_rng(0).integers(0, 4, 200)
+    a = SphericalKMeans(4, random_state=0).fit(X, sample_weight=times)
+    b = SphericalKMeans(4, random_state=0).fit(np.repeat(X, times, axis=0))
+    assert a.inertia_ == pytest.approx(b.inertia_)
+
+
+def test_zero_rows_do_not_disturb():
+    X = mixture(500, 6, 4)
+    with_zeros = np.vstack([X, np.zeros((20, 6))])
+    a = SphericalKMeans(4, random_state=0).fit(X)
+    b = SphericalKMeans(4, random_state=0).fit(with_zeros)
+    assert b.inertia_ == pytest.approx(a.inertia_, rel=0.05)
+    assert np.isfinite(b.cluster_centers_).all()
+    np.testing.assert_allclose(np.linalg.norm(b.cluster_centers_, axis=1), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_empty_clusters_are_reseeded(make):
+    """Two starts at the same place: one would stay empty for ever."""
+    X = np.vstack([np.tile([1.0, 0, 0], (50, 1)), np.tile([0, 1.0, 0], (50, 1)), np.tile([0, 0, 1.0], (50, 1))])
+    X += 0.01 * np.random.default_rng(0).standard_normal(X.shape)
+    start = np.array([[1.0, 0, 0], [-1.0, -1, -1], [-1.0, -1, -1]])
+    fitted = SphericalKMeans(3, init=start).fit(make(X))
+    assert len(np.unique(fitted.labels_)) == 3
+    assert fitted.inertia_ < 0.1
+
+
+def test_more_clusters_than_different_rows():
+    X = np.repeat(np.eye(2), 5, axis=0)
+    fitted = SphericalKMeans(5, random_state=0).fit(X)
+    assert fitted.inertia_ == pytest.approx(0, abs=1e-12)
+
+
+def test_n_init_keeps_the_best():
+    X = mixture(800, 6, 10)
+    one = [SphericalKMeans(10, init="random", n_init=1, random_state=s).fit(X).inertia_ for s in range(5)]
+    many = SphericalKMeans(10, init="random", n_init=20, random_state=0).fit(X).inertia_
+    assert many <= np.mean(one)
+
+
+def test_plus_plus_starts_better_than_random():
+    X = mixture(2000, 10, 30)
+    random = [
+        SphericalKMeans(30, init="random", n_init=1, max_iter=1, random_state=s).fit(X).inertia_ for s in range(8)
+    ]
+    plus = [SphericalKMeans(30, n_init=1, max_iter=1, random_state=s).fit(X).inertia_ for s in range(8)]
+    assert np.mean(plus) < np.mean(random)
+
+
+def test_progress_is_reported(capsys):
+    seen = []
+    SphericalKMeans(3, max_iter=4, tol=0, verbose=1, callback=lambda *a: seen.append(a), random_state=0).fit(mixture())
+    assert [run for run, _, _ in seen] == [0] * len(seen)
+    assert [iteration for _, iteration, _ in seen] == list(range(1, len(seen) + 1))
+    assert capsys.readouterr().out.count("iteration") == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(n_clusters=0), "n_clusters must be a positive integer"),
+        (dict(n_clusters=99), "at most 50 clusters"),
+        (dict(tol=-1), "tol must be"),
+        (dict(n_init=0), "n_init must be"),
+        (dict(init="nearest"), "init must be"),
+        (dict(init=np.ones((2, 2))), "init has shape"),
+    ],
+)
+def test_bad_parameters(changes, message):
+    with pytest.raises(ValueError, match=message):
+        SphericalKMeans(**(dict(n_clusters=3) | changes)).fit(mixture(50, 4))
+
+
+def test_points_standardized_are_clustered_like_a_scaled_copy():
+    X = mixture() * 7 + 100
+    Z = (X - X.mean(0)) / X.std(0)
+    a = SphericalKMeans(6, random_state=0)._fit(Points.standardized(X))
+    b = SphericalKMeans(6, random_state=0).fit(Z)
+    np.testing.assert_array_equal(a.labels_, b.labels_)

@@ -1,0 +1,6 @@
+"""Helpers shared by all tests."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `import reference`

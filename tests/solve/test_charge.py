@@ -1,0 +1,62 @@
+"""The density charge."""
+
+import numpy as np
+import pytest
+
+import mheal
+import reference
+from mheal.cluster.sampled import auto_clusters
+from mheal.solve.charge import weights
+
+
+def blob_with_outliers(seed=0, n=600, outliers=30):
+    rng = np.random.default_rng(seed)
+    far = rng.standard_normal((outliers, 6))
+    far *= 15 / np.linalg.norm(far, axis=1, keepdims=True)
+    return np.vstack([rng.standard_normal((n, 6)), far]), np.r_[np.zeros(n, bool), np.ones(outliers, bool)]
+
+
+def test_charged_takes_far_fewer_outliers_than_max_min():
+    X, outlier = blob_with_outliers()
+    plain = outlier[mheal.solve.max_min(X, 40)].sum()
+    charged = outlier[mheal.solve.charged_max_min(X, 40)].sum()
+    assert plain >= 25
+    assert charged <= 0.6 * plain
+
+
+def test_equal_spacing_means_no_charge():
+    np.testing.assert_allclose(weights(np.full(7, 3.0)), 1.0)
+
+
+def test_weights_follow_the_formula():
+    spacing = np.array([1.0, 2.0, 4.0, 2.0, 2.0])
+    np.testing.assert_allclose(weights(spacing, p=1.25), (spacing / 2.0) ** (-1 / 1.25))
+
+
+def test_large_power_is_plain_max_min():
+    X, _ = blob_with_outliers()
+    np.testing.assert_array_equal(
+        mheal.solve.charged_max_min(X, 30, start=0, p=1e9), mheal.solve.max_min(X, 30, start=0)
+    )
+
+
+def test_charged_max_min_equals_brute_force(monkeypatch):
+    monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 1000)  # every point is a possible neighbour
+    X, _ = blob_with_outliers(1, 185, 10)
+    assert auto_clusters(len(X)) == 1
+    spacing = reference.spacing(X, np.zeros(len(X)), 20)
+    weight = (spacing / np.median(spacing)) ** (-1 / 1.25)
+    expected = reference.max_min(X, 59, [int(spacing.argmin())], weight)[0]
+    np.testing.assert_array_equal(mheal.solve.charged_max_min(X, 60), np.r_[spacing.argmin(), expected])
+
+
+def test_masses_of_duplicates_have_finite_charge():
+    X = np.vstack([np.zeros((100, 3)), np.random.default_rng(0).standard_normal((50, 3))])
+    rows = mheal.solve.charged_max_min(X, 51)
+    assert len({tuple(x) for x in X[rows]}) == 51
+
+
+@pytest.mark.parametrize("p", [0, -1])
+def test_power_must_be_positive(p):
+    with pytest.raises(ValueError, match="positive"):
+        mheal.solve.charged_max_min(np.random.default_rng(0).standard_normal((50, 3)), 5, p=p)

@@ -1,0 +1,300 @@
+"""MHEAL: the default, the paper's mode, and what both promise."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.utils import check_random_state
+
+import mheal
+import reference
+from mheal import MHEAL
+
+X = load_digits().data.astype(np.float32)
+
+MODES = {
+    "default": MHEAL(random_state=0),
+    "paper": MHEAL.paper(n_clusters=10, random_state=0),
+    "charged quota": MHEAL(quota=True, random_state=0),
+    "charged clusters": MHEAL(quota=True, global_repulsion=False, random_state=0),
+    "by gain": MHEAL(global_repulsion=False, random_state=0),
+    "uncharged": MHEAL(charge=None, random_state=0),
+    "uncharged quota": MHEAL(charge=None, quota=True, random_state=0),
+    "uncharged clusters": MHEAL(charge=None, quota=True, global_repulsion=False, random_state=0),
+    "raw": MHEAL(space="raw", random_state=0),
+    "unit": MHEAL(space="unit", random_state=0),
+}
+each_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+PREFIX = [name for name in MODES if name != "paper"]  # its start depends on the quota: see MHEAL.start_length
+
+
+@each_mode
+def test_budget_different_rows_of_X(mode):
+    picks = mode.select(X, 75)
+    assert len(picks) == len(set(picks.indices)) == 75
+    assert picks.indices.dtype == np.int64
+    assert picks.indices.min() >= 0
+    assert picks.indices.max() < len(X)
+
+
+@each_mode
+def test_deterministic(mode):
+    assert mode.select(X, 40) == clone(mode).select(X, 40)
+
+
+@pytest.mark.parametrize("name", PREFIX)
+def test_prefix_property(name):
+    np.testing.assert_array_equal(MODES[name].select(X, 30).indices, MODES[name].select(X, 90).indices[:30])
+
+
+def test_paper_has_the_prefix_property_with_a_fixed_start_length():
+    fixed = MHEAL.paper(random_state=0, start_length=5)
+    np.testing.assert_array_equal(fixed.select(X, 30).indices, fixed.select(X, 90).indices[:30])
+
+
+@each_mode
+def test_warm_start_avoids_labelled_rows(mode):
+    labeled = np.random.default_rng(0).choice(len(X), 50, replace=False)
+    picks = mode.select(X, 60, labeled=labeled)
+    assert not set(picks.indices) & set(labeled)
+    mask = np.zeros(len(X), bool)
+    mask[labeled] = True
+    assert len(mode.select(X, 60, labeled=mask)) == 60
+
+
+def test_labelling_in_two_rounds_equals_one_round():
+    """The default only looks at distances, so buying 20 and then 20 more is buying 40."""
+    both = MHEAL(random_state=0).select(X, 40)
+    first = MHEAL(random_state=0).select(X, 20)
+    second = MHEAL(random_state=0).select(X, 20, labeled=first.indices)
+    np.testing.assert_array_equal(np.r_[first.indices, second.indices], both.indices)
+
+
+@each_mode
+def test_gain_and_radius_say_what_is_left(mode):
+    picks = mode.select(X, 60)
+    assert np.all(picks.radius[1:] <= picks.radius[:-1] * (1 + 1e-5) + 1e-6)
+    assert np.isinf(picks.gain[0])
+    finite = np.isfinite(picks.gain[1:]) & np.isfinite(picks.radius[:-1])
+    assert np.all(picks.gain[1:][finite] <= picks.radius[:-1][finite] * (1 + 1e-5) + 1e-5)
+
+
+def test_radius_is_the_cover_radius_of_the_pool():
+    picks = MHEAL(charge=None, space="raw", random_state=0).select(X, 25)
+    for t in (0, 9, 24):
+        nearest = np.sqrt(((X[:, None] - X[picks.indices[: t + 1]][None]) ** 2).sum(-1)).min(1)
+        assert picks.radius[t] == pytest.approx(nearest.max(), rel=1e-4)
+
+
+@pytest.mark.parametrize("budget", [7, 100, 333])
+@pytest.mark.parametrize("mode", ["paper", "charged quota", "uncharged clusters"])
+def test_quota_sums_to_budget_and_is_balanced(mode, budget):
+    picks = clone(MODES[mode]).set_params(n_clusters=10).select(X, budget)
+    counts = np.bincount(picks.cluster, minlength=10)
+    assert counts.sum() == budget
+    assert counts.max() - counts.min() <= 1
+    for t in range(1, budget + 1):  # every prefix too: the clusters alternate
+        prefix = np.bincount(picks.cluster[:t], minlength=10)
+        assert prefix.max() - prefix.min() <= 1
+
+
+def test_remainder_goes_to_the_largest_clusters():
+    labels, _ = MODES["paper"]._cluster(_points("standard"), _rng_after_seed())
+    picks = MODES["paper"].select(X, 13)
+    sizes, counts = np.bincount(labels), np.bincount(picks.cluster, minlength=10)
+    assert set(np.flatnonzero(counts == 2)) == set(np.argsort(-sizes, kind="stable")[:3])
+
+
+def test_small_clusters_give_their_share_to_others():
+    Y = np.vstack([np.eye(3)[[0]].repeat(2, 0), np.random.default_rng(0).standard_normal((300, 3)) + 9])
+    Y[:2] += [[0, 0, 0], [0.01, 0, 0]]
+    picks = MHEAL(2, quota=True, space="raw", init=np.array([[1.0, 0, 0], [1.0, 1, 1]]), random_state=0).select(Y, 40)
+    counts = np.bincount(picks.cluster)
+    assert counts.sum() == 40
+    assert len(set(picks.indices)) == 40
+
+
+def _rng_after_seed():
+    rng = check_random_state(0)
+    rng.randint(2**31)  # select draws one seed before it clusters
+    return rng
+
+
+def _points(space):
+    return MHEAL(space=space)._points(X, 0)
+
+
+def test_paper_equals_a_plain_algorithm_2():
+    Y = X[:600].astype(np.float64) + np.random.default_rng(0).normal(scale=0.01, size=(600, 64))
+    paper = MHEAL.paper(n_clusters=5, random_state=0)
+    rng = _rng_after_seed()
+    points = paper._points(Y, 0)
+    labels, centers = paper._cluster(points, rng)
+    seeds = rng.randint(2**31, size=5)
+    expected = reference.algorithm2(points.unit().array(), labels, centers, 53, 10, seeds)
+    np.testing.assert_array_equal(paper.select(Y, 53).indices, expected)
+
+
+def test_default_equals_its_definition(monkeypatch):
+    """Standardise, spacing inside clusters, charge, densest start, max-min: written out plainly."""
+    monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 10_000)
+    Y = np.random.default_rng(3).standard_normal((700, 6)) ** 3
+    Z = (Y - Y.mean(0)) / Y.std(0)
+    default = MHEAL(4, random_state=0)
+    labels, _ = default._cluster(default._points(Y, 0), _rng_after_seed())
+    assert np.bincount(labels).min() > 20
+    spacing = reference.spacing(Z, labels, 20)
+    weight = np.maximum(spacing / np.median(spacing), 0.01) ** (-1 / 1.25)
+    start = int(spacing.argmin())
+    rows, score = reference.max_min(Z, 49, [start], weight)
+    picks = default.select(Y, 50)
+    np.testing.assert_array_equal(picks.indices, np.r_[start, rows])
+    np.testing.assert_allclose(picks.gain[1:], np.sqrt(score), rtol=1e-6)
+
+
+def test_paper_parameters_give_algorithm_2_from_the_class():
+    a = MHEAL(
+        10, charge=None, space="unit", quota=True, global_repulsion=False, start_length="quota", init="random",
+        n_init=10, max_iter=60, tol=1e-4, cluster_sample=None, random_state=3,
+    )  # fmt: skip
+    assert a.select(X, 50) == MHEAL.paper(10, random_state=3).select(X, 50)
+
+
+@pytest.mark.parametrize("space", ["standard", "unit"])
+@settings(deadline=None, max_examples=8)
+@given(seed=st.integers(0, 1000))
+def test_column_scale_and_shift_invariance(space, seed):
+    rng = np.random.default_rng(seed)
+    Y = rng.standard_normal((300, 5))
+    mode = MHEAL(space=space, random_state=0)
+    moved = Y * rng.uniform(0.1, 10, 5) + rng.uniform(-100, 100, 5)
+    np.testing.assert_array_equal(mode.select(Y, 20).indices, mode.select(moved, 20).indices)
+
+
+@settings(deadline=None, max_examples=8)
+@given(seed=st.integers(0, 1000))
+def test_permutation_equivariance(seed):
+    """Clusters, spacing and max-min do not care about the order of rows (pools below the sampling limits)."""
+    rng = np.random.default_rng(seed)
+    Y = rng.standard_normal((120, 5))
+    order = rng.permutation(120)
+    mode = MHEAL(1, random_state=0)
+    np.testing.assert_array_equal(order[mode.select(Y[order], 20).indices], mode.select(Y, 20).indices)
+
+
+@each_mode
+def test_exact_duplicates_never_both_while_anything_else_is_left(mode):
+    Y = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
+    doubled = np.vstack([Y, Y, Y])
+    quotas = mode.quota or not mode.global_repulsion
+    picks = clone(mode).set_params(n_clusters=1 if quotas else "auto").select(doubled, 60)
+    assert len(set(picks.indices % 60)) == 60
+
+
+def test_whole_pool_can_be_asked_for():
+    picks = mheal.select(X[:200], 200)
+    assert sorted(picks.indices) == list(range(200))
+    assert picks.radius[-1] == 0
+
+
+def test_one_row():
+    picks = MHEAL(space="raw").select(np.ones((1, 3)), 1)
+    np.testing.assert_array_equal(picks.indices, [0])
+
+
+def test_same_picks_for_any_number_of_threads(monkeypatch):
+    Y = np.random.default_rng(0).standard_normal((30_000, 12)).astype(np.float32)
+    for mode in (MHEAL(random_state=0), MHEAL.paper(4, n_init=1, random_state=0)):
+        runs = []
+        for threads in ("1", "2", "5"):
+            monkeypatch.setenv("MHEAL_NUM_THREADS", threads)
+            runs.append(mode.select(Y, 120))
+        assert runs[0] == runs[1] == runs[2]
+
+
+def test_containers_give_the_same_picks(tmp_path):
+    wide = X.astype(np.float64)
+    expected = mheal.select(wide, 30).indices
+    np.save(tmp_path / "pool.npy", wide)
+    containers = {
+        "memmap": np.load(tmp_path / "pool.npy", mmap_mode="r"),
+        "fortran": np.asfortranarray(wide),
+        "list": wide.tolist(),
+        "pandas": pd.DataFrame(wide),
+        "polars": pl.DataFrame(wide),
+        "integers": wide.astype(np.int64),
+        "sparse": sparse.csr_matrix(wide),
+        "big endian": wide.astype(">f8"),
+    }
+    for name, container in containers.items():
+        np.testing.assert_array_equal(mheal.select(container, 30).indices, expected, err_msg=name)
+
+
+def test_wide_sparse_text_is_reduced():
+    text = sparse.random(400, 5000, density=0.01, random_state=0, format="csr")
+    picks = mheal.select(text, 20)
+    assert len(set(picks.indices)) == 20
+
+
+def test_n_classes_sets_the_clusters():
+    assert mheal.select(X, 50, n_classes=4).cluster.max() <= 3
+
+
+def test_estimator_manners():
+    mode = MHEAL(n_clusters=7, charge=2.0)
+    assert clone(mode).get_params() == mode.get_params()
+    assert repr(mode) == "MHEAL(charge=2.0, n_clusters=7)"
+    assert pickle.loads(pickle.dumps(MHEAL(random_state=0))).select(X, 10) == MHEAL(random_state=0).select(X, 10)
+
+
+NAN, INF = X[:50].copy(), X[:50].copy()
+NAN[17, 3], INF[8, 60] = np.nan, -np.inf
+BAD = {
+    "NaN": (NAN, {}, ValueError, r"NaN at row 17, column 3"),
+    "infinity": (INF, {}, ValueError, r"infinity at row 8, column 60"),
+    "1-D": (X[0], {}, ValueError, r"1 dimension.*reshape"),
+    "3-D": (X.reshape(-1, 8, 8), {}, ValueError, r"3 dimension.*reshape"),
+    "no rows": (X[:0], {}, ValueError, "empty"),
+    "no columns": (X[:, :0], {}, ValueError, "empty"),
+    "text": (np.array([["a", "b"]] * 9), {}, TypeError, r"'a'.*row 0, column 0"),
+    "objects": (np.array([[1, 2], [3, None]], object), {}, TypeError, "None at row 1, column 1"),
+    "complex": (X[:9] + 1j, {}, TypeError, "complex"),
+    "text column": (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), {}, TypeError, "column 'b' is not numeric"),
+    "all rows equal": (np.ones((20, 4)), {}, ValueError, "all 20 rows of X are equal"),
+    "budget 0": (X, {"budget": 0}, ValueError, "at least 1"),
+    "budget negative": (X, {"budget": -3}, ValueError, "at least 1"),
+    "budget float": (X, {"budget": 2.5}, TypeError, "whole number"),
+    "budget too large": (X, {"budget": 1798}, ValueError, "1797 unlabelled rows"),
+    "budget too large with labels": (X, {"budget": 1797, "labeled": [0]}, ValueError, "at most 1796"),
+    "labelled twice": (X, {"labeled": [4, 9, 4]}, ValueError, "row 4 twice"),
+    "labelled out of range": (X, {"labeled": [4, 1797]}, ValueError, "row 1797, but rows go from 0 to 1796"),
+    "labelled negative": (X, {"labeled": [-1]}, ValueError, "row -1"),
+    "labelled floats": (X, {"labeled": [1.0, 2.0]}, TypeError, "row numbers"),
+    "mask of wrong length": (X, {"labeled": np.ones(3, bool)}, ValueError, "1797 rows"),
+    "too many clusters": (X, {"n_clusters": 2000}, ValueError, "at most 1797"),
+    "clusters 0": (X, {"n_clusters": 0}, ValueError, "n_clusters must be"),
+    "space": (X, {"space": "flat"}, ValueError, "space must be one of"),
+    "charge": (X, {"charge": -1}, ValueError, "charge must be"),
+    "starts": (X, {"n_starts": 0}, ValueError, "n_starts must be"),
+}
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
+def test_bad_input_gets_one_clear_line(case):
+    pool, arguments, error, message = case
+    parameters = {k: v for k, v in arguments.items() if k not in ("budget", "labeled")}
+    with pytest.raises(error, match=message) as raised:
+        MHEAL(**parameters).select(pool, arguments.get("budget", 1), arguments.get("labeled"))
+    assert "\n" not in str(raised.value)
+
+
+def test_constant_columns_do_not_matter():
+    extended = np.hstack([X, np.full((len(X), 2), 3.25, np.float32)])
+    np.testing.assert_array_equal(mheal.select(extended, 20).indices, mheal.select(X, 20).indices)

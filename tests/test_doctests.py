@@ -1,0 +1,18 @@
+"""Examples in docstrings are executed."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import mheal
+
+MODULES = [m.name for m in pkgutil.walk_packages(mheal.__path__, "mheal.") if not m.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", ["mheal", *MODULES])
+def test_examples(name):
+    if name == "mheal.kernels.torch":
+        pytest.importorskip("torch")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
