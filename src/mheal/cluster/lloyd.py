@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.kmeans import BLOCK, NARROW, assign_part, cosines_part
+from ..kernels.kmeans import BLOCK, NARROW, assign_part
 from ..kernels.points import Points
 from ..kernels.threads import run_parts, single_threaded_blas, spans
 
@@ -28,35 +28,44 @@ class Clustering:
 class Lloyd:
     """Spherical k-means on the rows of `points`, which need not be unit; rows of length 0 carry no weight."""
 
-    def __init__(self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None):
+    def __init__(
+        self,
+        points: Points,
+        centers: npt.NDArray[Any],
+        weight: npt.NDArray[Any] | None = None,
+        groups: int | None = None,
+    ) -> None:
         n, d = points.shape
         self.points = points
         self.inverse_norm = points.unit().factor
         self.weight = np.ones(n, points.dtype) if weight is None else weight.astype(points.dtype)
-        group = _groups(centers, _group_count(len(centers), d))
+        group = _groups(centers, groups or _group_count(len(centers), d))
         self.order = np.argsort(group, kind="stable")  # centres of a group stand together
         self.C = centers[self.order].astype(points.dtype)
         self.group_of = group[self.order]
         self.group_start = np.searchsorted(self.group_of, np.arange(self.group_of[-1] + 2))
-        k, groups = len(centers), len(self.group_start) - 1
+        k, bounds = len(centers), len(self.group_start) - 1
         self.labels = np.zeros(n, np.int32)
-        self.upper, self.lower = np.zeros(n, points.dtype), np.zeros((n, groups), points.dtype)
+        self.upper, self.lower = np.zeros(n, points.dtype), np.zeros((bounds, n), points.dtype)
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
         self.moved = np.zeros(k, points.dtype)
         self.first = True
         # A fixed number of parts, so that sums do not depend on the number of threads.
         self.parts = spans(n, max(BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
 
-    def assign(self) -> None:
-        """E-step: labels, and the sums of unit rows that the next centres are made of."""
+    def assign(self, exact: bool = False) -> None:
+        """E-step: labels, and the sums of unit rows that the next centres are made of.
+
+        After an exact one `upper` holds the chord from each row to its own centre.
+        """
         group_moved = np.maximum.reduceat(self.moved, self.group_start[:-1])
 
         def part(span: tuple[int, int]) -> tuple[Any, Any]:
             sums, mass = np.zeros_like(self.sums), np.zeros_like(self.mass)
             assign_part(
                 self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
-                self.C, self.order, self.group_start, self.group_of, self.moved, group_moved,
-                self.labels, self.upper, self.lower, sums, mass, self.first,
+                self.C, self.group_start, self.group_of, self.moved, group_moved,
+                self.labels, self.upper, self.lower, sums, mass, self.first, exact,
             )  # fmt: skip
             return sums, mass
 
@@ -73,11 +82,10 @@ class Lloyd:
     def update(self) -> float:
         """M-step: c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""
         length = np.linalg.norm(self.sums, axis=1)
-        counts = np.bincount(self.labels[self.inverse_norm > 0], minlength=len(self.C))
-        alive = (length > 1e-12) & (counts > 0)
+        empty = np.flatnonzero(self.mass < 1e-9 * self.mass.max())
+        alive = length > 1e-9 * length.max()
         new = self.C.astype(np.float64)
         new[alive] = self.sums[alive] / length[alive, None]
-        empty = np.flatnonzero(counts == 0)
         if len(empty):
             new[empty] = self._worst_served(len(empty))
         centers = new.astype(self.C.dtype)
@@ -87,20 +95,12 @@ class Lloyd:
 
     def _worst_served(self, n: int) -> npt.NDArray[np.float64]:
         """Unit rows farthest from their own centre, mutually different where possible."""
-        cosine = self.cosines()
-        cosine[self.inverse_norm == 0] = np.inf
-        candidates = np.argsort(cosine, kind="stable")[: 16 * n]
-        rows = self.points.take(candidates) * self.inverse_norm[candidates, None]
-        _, first_seen = np.unique(rows, axis=0, return_index=True)
-        chosen = np.sort(first_seen)[:n]
-        return np.resize(rows[chosen].astype(np.float64), (n, rows.shape[1]))
-
-    def cosines(self) -> npt.NDArray[np.float64]:
-        """Cosine of each row with its own centre."""
-        out = np.empty(len(self.labels))
-        rows = (self.points.offset, self.points.scale, self.inverse_norm, self.C, self.labels, out)
-        run_parts(lambda span: cosines_part(self.points.X, *span, *rows), self.parts)
-        return out
+        self.assign(exact=True)
+        chord = np.where(self.inverse_norm > 0, self.upper, -1)
+        candidates = np.argsort(-chord, kind="stable")[: 16 * n]
+        _, first_seen = np.unique(self.points.directions(candidates), axis=0, return_index=True)
+        chosen = candidates[np.sort(first_seen)[:n]]
+        return np.resize(self.points.directions(chosen).astype(np.float64), (n, self.C.shape[1]))
 
     def run(self, max_iter: int, tol: float, progress: Progress | None = None) -> Clustering:
         """Iterate until the centres rest, or move by less than `tol` times the mean variance of a column."""
@@ -116,16 +116,19 @@ class Lloyd:
             if shift <= enough:
                 converged = True
                 break
-        self.assign()  # labels that belong to the final centres
-        lost = np.where(self.inverse_norm > 0, 1.0 - self.cosines(), 0.0)
-        inertia = max(0.0, float(self.weight.astype(np.float64) @ lost))
+        self.assign(exact=True)  # labels that belong to the final centres
+        # 1 − cos is half the squared chord; rows without a direction count for nothing.
+        inertia = float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2
         back = np.argsort(self.order)
         return Clustering(self.C[back], self.order[self.labels].astype(np.int32), inertia, iteration, converged)
 
 
 def _group_count(k: int, d: int) -> int:
-    """One group of centres while all of them fit into registers, else about ten centres a group."""
-    return 1 if k <= NARROW else max(2, min(k // 10, d // 8))
+    """One group of centres while all of them fit into registers, else about four centres a group.
+
+    Bounds cost one number a group and row: at most a quarter of what the rows themselves take.
+    """
+    return 1 if k <= NARROW else max(2, min(k // 4, d // 4))
 
 
 def _groups(centers: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:

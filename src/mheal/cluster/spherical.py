@@ -130,7 +130,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _validate(self, X: Any, reset: bool) -> Any:
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            accept_large_sparse=False, copy=False,
+            accept_large_sparse=False, copy=False, ensure_all_finite=sparse.issparse(X) or not reset,
         )  # fmt: skip
 
     def _check_parameters(self, n: int) -> None:

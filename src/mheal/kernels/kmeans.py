@@ -16,6 +16,7 @@ from .simd import kernel, prefetch_row
 
 BLOCK = 512  # rows worked on together: their scores stay in cache
 NARROW = 16  # up to this many centres, registers beat a BLAS call
+LEAST = -1e30  # less than any dot product
 SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
 
 
@@ -73,11 +74,11 @@ def dots_narrow(X: Any, rows: Any, n: int, C: Any, S: Any) -> None:
 
 
 @kernel
-def top_two(S: Any, n: int, best: Any, second: Any, where: Any) -> None:
+def _top_two(S: Any, n: int, best: Any, second: Any, where: Any) -> None:
     """Largest and second largest down each column of S: this way round it vectorises over the points."""
     for z in range(n):
         best[z] = S[0, z]
-        second[z] = S.dtype.type(-1e30)
+        second[z] = S.dtype.type(LEAST)
         where[z] = 0
     for j in range(1, S.shape[0]):
         s = S[j]
@@ -97,39 +98,89 @@ def _chord(cosine: Any) -> Any:
 
 
 @kernel
-def _settle(
-    picked: Any, n: int, rows: Any, inverse_norm: Any, g: int, first_center: int,
-    best: Any, second: Any, where: Any, group_of: Any, number: Any, cosine: Any, center: Any, lower: Any,
+def _settle_all(
+    rows: Any, m: int, inverse_norm: Any, group_start: Any, best: Any, second: Any, where: Any, cosine: Any,
+    center: Any, lower: Any,
+) -> None:  # fmt: skip
+    """The winner among the best of all groups, and every group's bound: its best, or second best if it won."""
+    groups = len(group_start) - 1
+    for z in range(m):
+        cosine[z] = best[0, z]
+        center[z] = where[0, z]
+    for g in range(1, groups):
+        b, w, c0 = best[g], where[g], group_start[g]
+        for z in range(m):
+            larger = b[z] > cosine[z]
+            cosine[z] = b[z] if larger else cosine[z]
+            center[z] = np.int32(c0 + w[z]) if larger else center[z]
+    for z in range(m):
+        cosine[z] *= inverse_norm[rows[z]]
+    for g in range(groups):
+        c0, c1 = group_start[g], group_start[g + 1]
+        for z in range(m):
+            won = (c0 <= center[z]) & (center[z] < c1)
+            lower[g, rows[z]] = _chord((second[g, z] if won else best[g, z]) * inverse_norm[rows[z]])
+
+
+@kernel
+def _settle_group(
+    picked: Any, n: int, rows: Any, inverse_norm: Any, g: int, c0: int, group_of: Any, best: Any, second: Any,
+    where: Any, cosine: Any, center: Any, lower: Any,
 ) -> None:  # fmt: skip
     """Let the best centre of group g compete for each row rows[picked[y]], and renew the group's bound."""
     for y in range(n):
         z = picked[y]
         i = rows[z]
         v1, v2 = best[y] * inverse_norm[i], second[y] * inverse_norm[i]
-        c, old = first_center + where[y], center[z]
+        c, old = c0 + where[y], center[z]
         if c == old:
             cosine[z] = v1
-            lower[i, g] = _chord(v2)
-        elif v1 > cosine[z] or (v1 == cosine[z] and number[c] < number[old]):
+            lower[g, i] = _chord(v2)
+        elif v1 > cosine[z]:
             h = group_of[old]
             if h != g:  # the dethroned centre is now one of the others of its own group
-                lower[i, h] = min(lower[i, h], _chord(cosine[z]))
+                lower[h, i] = min(lower[h, i], _chord(cosine[z]))
             cosine[z], center[z] = v1, c
-            lower[i, g] = _chord(v2)
+            lower[g, i] = _chord(v2)
         else:
-            lower[i, g] = _chord(v1)
+            lower[g, i] = _chord(v1)
+
+
+@kernel
+def _suspects(
+    a: int, b: int, label: Any, moved: Any, group_moved: Any, upper: Any, lower: Any, nearest: Any, rows: Any
+) -> int:
+    """Move the bounds of rows a..b along with the centres; collect the rows that may have a new centre."""
+    slack = upper.dtype.type(SLACK)
+    n = b - a
+    for z in range(n):
+        nearest[z] = 4
+    for g in range(lower.shape[0]):
+        bound, step = lower[g, a:b], group_moved[g]
+        for z in range(n):
+            v = bound[z] - step
+            bound[z] = v
+            nearest[z] = v if v < nearest[z] else nearest[z]
+    m = 0
+    for z in range(n):
+        u = upper[a + z] + moved[label[a + z]]
+        upper[a + z] = u
+        rows[m] = a + z
+        m += u + slack >= nearest[z]
+    return m
 
 
 @kernel
 def assign_part(
     X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
-    C: Any, number: Any, group_start: Any, group_of: Any, moved: Any, group_moved: Any,
-    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool,
+    C: Any, group_start: Any, group_of: Any, moved: Any, group_moved: Any,
+    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool,
 ) -> None:  # fmt: skip
-    """Assign rows lo..hi to the nearest of the unit centres C (sorted by group; `number` is a centre's public name).
+    """Assign rows lo..hi to the nearest of the unit centres C, which stand sorted by group.
 
     `moved` and `group_moved` are the chords the centres have gone since the last pass. `sums` and `mass`
-    receive the change of each centre's weighted sum of unit rows and of its weight.
+    receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass there are
+    no bounds yet; after an `exact` one, `upper` is the chord itself and not only a bound on it.
     """
     k, d = C.shape
     groups = len(group_start) - 1
@@ -137,33 +188,27 @@ def assign_part(
     rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
     G, H = np.empty((BLOCK, d), C.dtype), np.empty((1 if groups == 1 else BLOCK, d), C.dtype)
     scores = np.empty(BLOCK * k, C.dtype)
-    best, second, cosine = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
-    where, center, picked = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int64)
+    best, second = np.empty((groups, BLOCK), C.dtype), np.empty((groups, BLOCK), C.dtype)
+    where, center = np.empty((groups, BLOCK), np.int32), np.empty(BLOCK, np.int32)
+    cosine, picked, nearest = np.empty(BLOCK, C.dtype), np.empty(BLOCK, np.int64), np.empty(BLOCK, C.dtype)
     slack = C.dtype.type(SLACK)
 
     for a in range(lo, hi, BLOCK):
         # 1. Which rows may have a new centre?
-        m = 0
-        for i in range(a, min(hi, a + BLOCK)):
-            if not first:
-                upper[i] += moved[label[i]]
-                nearest = lower[i, 0] - group_moved[0]
-                lower[i, 0] = nearest
-                for g in range(1, groups):
-                    bound = lower[i, g] - group_moved[g]
-                    lower[i, g] = bound
-                    nearest = min(nearest, bound)
-                if upper[i] + slack < nearest:
-                    continue
-            rows[m] = i
-            m += 1
+        b = min(hi, a + BLOCK)
+        m = 0 if first else _suspects(a, b, label, moved, group_moved, upper, lower, nearest, rows)
+        if first or exact:
+            m = b - a
+            for z in range(m):
+                rows[z] = a + z
         if not in_place:
             stage(X, rows, m, offset, scale, scale[:0], G)
 
         # 2. With several groups, one exact dot with the own centre spares most of the others.
+        work = m * k
         if groups > 1 and not first:
-            kept = 0
             work = 0
+            kept = 0
             for z in range(m):
                 i = rows[z]
                 c = label[i]
@@ -175,25 +220,19 @@ def assign_part(
                 reach = upper[i] + slack
                 wanted = 0
                 for g in range(groups):
-                    if lower[i, g] <= reach:
-                        wanted += group_start[g + 1] - group_start[g]
+                    wanted += (group_start[g + 1] - group_start[g]) * (lower[g, i] <= reach)
                 if wanted:
                     work += wanted
                     rows[kept], cosine[kept], center[kept] = i, s, c
                     if kept != z:
-                        for t in range(d):
-                            G[kept, t] = G[z, t]
+                        G[kept] = G[z]
                     kept += 1
             m = kept
-        else:
-            work = m * k
-            for z in range(m):
-                cosine[z], center[z] = -1e30, label[rows[z]]
         if m == 0:
             continue
 
         # 3. Scores against all centres at once, or group by group where few are wanted.
-        if 2 * work >= m * k:
+        if 3 * work >= m * k:
             S = scores[: k * m].reshape((k, m))
             if in_place:
                 dots_narrow(X, rows, m, C, S)
@@ -202,18 +241,15 @@ def assign_part(
             else:
                 np.dot(C, G[:m].T, S)
             for g in range(groups):
-                c0, c1 = group_start[g], group_start[g + 1]
-                top_two(S[c0:c1], m, best, second, where)
-                _settle(every, m, rows, inverse_norm, g, c0, best, second, where,
-                        group_of, number, cosine, center, lower)  # fmt: skip
+                _top_two(S[group_start[g] : group_start[g + 1]], m, best[g], second[g], where[g])
+            _settle_all(rows, m, inverse_norm, group_start, best, second, where, cosine, center, lower)
         else:
             for g in range(groups):
                 c0, c1 = group_start[g], group_start[g + 1]
                 n = 0
                 for z in range(m):
-                    if lower[rows[z], g] <= upper[rows[z]] + slack:
-                        picked[n] = z
-                        n += 1
+                    picked[n] = z
+                    n += lower[g, rows[z]] <= upper[rows[z]] + slack
                 if n == 0:
                     continue
                 S = scores[: (c1 - c0) * n].reshape((c1 - c0, n))
@@ -221,12 +257,11 @@ def assign_part(
                     dots_narrow(G, picked, n, C[c0:c1], S)
                 else:
                     for y in range(n):
-                        for t in range(d):
-                            H[y, t] = G[picked[y], t]
+                        H[y] = G[picked[y]]
                     np.dot(C[c0:c1], H[:n].T, S)
-                top_two(S, n, best, second, where)
-                _settle(picked, n, rows, inverse_norm, g, c0, best, second, where,
-                        group_of, number, cosine, center, lower)  # fmt: skip
+                _top_two(S, n, best[0], second[0], where[0])
+                _settle_group(picked, n, rows, inverse_norm, g, c0, group_of, best[0], second[0], where[0],
+                              cosine, center, lower)  # fmt: skip
 
         # 4. Correct the sums for rows that changed hands.
         for z in range(m):
@@ -236,8 +271,10 @@ def assign_part(
             if old == new and not first:
                 continue
             label[i] = new
-            w = weight[i]
-            u = np.float64(w) * inverse_norm[i]
+            if inverse_norm[i] == 0:
+                continue
+            w = np.float64(weight[i])
+            u = w * inverse_norm[i]
             mass[new] += w
             if not first:
                 mass[old] -= w
@@ -246,23 +283,3 @@ def assign_part(
                 sums[new, t] += v
                 if not first:
                     sums[old, t] -= v
-
-
-@kernel
-def cosines_part(
-    X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, C: Any, label: Any, out: Any
-) -> None:
-    """out[i] = cosine of row i with its own centre, for lo ≤ i < hi."""
-    d = C.shape[1]
-    G, rows = np.empty((64, d), C.dtype), np.empty(64, np.int64)
-    for a in range(lo, hi, 64):
-        n = min(64, hi - a)
-        for z in range(n):
-            rows[z] = a + z
-        stage(X, rows, n, offset, scale, scale[:0], G)
-        for z in range(n):
-            c = label[a + z]
-            s = C.dtype.type(0)
-            for t in range(d):
-                s += G[z, t] * C[c, t]
-            out[a + z] = s * inverse_norm[a + z]
