@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .points import stage
-from .simd import kernel, prefetch_row
+from .simd import kernel, prefetch_row, wide_vectors
 
 BLOCK = 512  # rows worked on together: their scores stay in cache
 NARROW = 16  # up to this many centres, registers beat a BLAS call
@@ -23,6 +23,7 @@ SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
 @kernel
 def dots_narrow(X: Any, rows: Any, n: int, C: Any, S: Any) -> None:
     """S[j, z] = X[rows[z]]·C[j], two rows by five centres at a time in registers."""
+    wide_vectors()
     k, d = C.shape
     zero = C.dtype.type(0)
     for z in range(0, n - 1, 2):
@@ -76,6 +77,7 @@ def dots_narrow(X: Any, rows: Any, n: int, C: Any, S: Any) -> None:
 @kernel
 def _top_two(S: Any, n: int, best: Any, second: Any, where: Any) -> None:
     """Largest and second largest down each column of S: this way round it vectorises over the points."""
+    wide_vectors()
     for z in range(n):
         best[z] = S[0, z]
         second[z] = S.dtype.type(LEAST)
@@ -92,58 +94,68 @@ def _top_two(S: Any, n: int, best: Any, second: Any, where: Any) -> None:
 
 
 @kernel
-def _chord(cosine: Any) -> Any:
-    """Chord between two unit vectors with this cosine."""
-    return np.sqrt(max(2 * (1 - cosine), 0 * cosine))
+def _chord(cosine: Any, two: Any) -> Any:
+    """Chord between two unit vectors with this cosine; `two` is 2 in its own type, lest numba go to float64."""
+    return np.sqrt(max(two - two * cosine, two - two))
 
 
 @kernel
 def _settle_all(
-    rows: Any, m: int, inverse_norm: Any, group_start: Any, best: Any, second: Any, where: Any, cosine: Any,
+    rows: Any, m: int, inverse: Any, group_start: Any, best: Any, second: Any, where: Any, cosine: Any,
     center: Any, lower: Any,
 ) -> None:  # fmt: skip
     """The winner among the best of all groups, and every group's bound: its best, or second best if it won."""
+    wide_vectors()
     groups = len(group_start) - 1
+    zero, two = lower.dtype.type(0), lower.dtype.type(2)
     for z in range(m):
         cosine[z] = best[0, z]
         center[z] = where[0, z]
     for g in range(1, groups):
-        b, w, c0 = best[g], where[g], group_start[g]
+        b, w, c0 = best[g], where[g], np.int32(group_start[g])
         for z in range(m):
             larger = b[z] > cosine[z]
             cosine[z] = b[z] if larger else cosine[z]
-            center[z] = np.int32(c0 + w[z]) if larger else center[z]
+            center[z] = c0 + w[z] if larger else center[z]
     for z in range(m):
-        cosine[z] *= inverse_norm[rows[z]]
+        cosine[z] *= inverse[z]
     for g in range(groups):
-        c0, c1 = group_start[g], group_start[g + 1]
+        b, s, bound = best[g], second[g], lower[g]
+        c0, c1 = np.int32(group_start[g]), np.int32(group_start[g + 1])
         for z in range(m):
+            first, other = b[z], s[z]  # both are loaded: a conditional load would not vectorise
             won = (c0 <= center[z]) & (center[z] < c1)
-            lower[g, rows[z]] = _chord((second[g, z] if won else best[g, z]) * inverse_norm[rows[z]])
+            square = two - two * ((other if won else first) * inverse[z])
+            b[z] = square if square > zero else zero
+        for z in range(m):
+            b[z] = np.sqrt(b[z])
+        for z in range(m):
+            bound[rows[z]] = b[z]
 
 
 @kernel
 def _settle_group(
-    picked: Any, n: int, rows: Any, inverse_norm: Any, g: int, c0: int, group_of: Any, best: Any, second: Any,
+    picked: Any, n: int, rows: Any, inverse: Any, g: int, c0: int, group_of: Any, best: Any, second: Any,
     where: Any, cosine: Any, center: Any, lower: Any,
 ) -> None:  # fmt: skip
     """Let the best centre of group g compete for each row rows[picked[y]], and renew the group's bound."""
+    two = lower.dtype.type(2)
     for y in range(n):
         z = picked[y]
         i = rows[z]
-        v1, v2 = best[y] * inverse_norm[i], second[y] * inverse_norm[i]
+        v1, v2 = best[y] * inverse[z], second[y] * inverse[z]
         c, old = c0 + where[y], center[z]
         if c == old:
             cosine[z] = v1
-            lower[g, i] = _chord(v2)
+            lower[g, i] = _chord(v2, two)
         elif v1 > cosine[z]:
             h = group_of[old]
             if h != g:  # the dethroned centre is now one of the others of its own group
-                lower[h, i] = min(lower[h, i], _chord(cosine[z]))
+                lower[h, i] = min(lower[h, i], _chord(cosine[z], two))
             cosine[z], center[z] = v1, c
-            lower[g, i] = _chord(v2)
+            lower[g, i] = _chord(v2, two)
         else:
-            lower[g, i] = _chord(v1)
+            lower[g, i] = _chord(v1, two)
 
 
 @kernel
@@ -151,6 +163,7 @@ def _suspects(
     a: int, b: int, label: Any, moved: Any, group_moved: Any, upper: Any, lower: Any, nearest: Any, rows: Any
 ) -> int:
     """Move the bounds of rows a..b along with the centres; collect the rows that may have a new centre."""
+    wide_vectors()
     slack = upper.dtype.type(SLACK)
     n = b - a
     for z in range(n):
@@ -168,6 +181,49 @@ def _suspects(
         rows[m] = a + z
         m += u + slack >= nearest[z]
     return m
+
+
+@kernel
+def _tighten(
+    rows: Any, m: int, inverse: Any, G: Any, C: Any, group_start: Any, label: Any, upper: Any, lower: Any,
+    cosine: Any, center: Any, reach: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Make `upper` exact and keep only the rows that some group can still win; returns how many, and the dots due."""
+    wide_vectors()
+    d = C.shape[1]
+    slack, two = upper.dtype.type(SLACK), upper.dtype.type(2)
+    for z in range(m):
+        i = rows[z]
+        x, c = G[z], C[label[i]]
+        s = C.dtype.type(0)
+        for t in range(d):
+            s += x[t] * c[t]
+        cosine[z], center[z] = s * inverse[z], label[i]
+        upper[i] = _chord(cosine[z], two)
+        reach[z] = upper[i] + slack
+    kept = 0
+    work = 0
+    for z in range(m):
+        i = rows[z]
+        wanted = 0
+        for g in range(lower.shape[0]):
+            wanted += (group_start[g + 1] - group_start[g]) * (lower[g, i] <= reach[z])
+        if wanted:
+            work += wanted
+            if kept != z:
+                rows[kept], cosine[kept], center[kept], reach[kept] = i, cosine[z], center[z], reach[z]
+                inverse[kept] = inverse[z]
+                G[kept] = G[z]
+            kept += 1
+    return kept, work
+
+
+@kernel
+def _add(total: Any, row: Any, u: Any) -> None:
+    """total += u·row, in float64: float32 sums drift at a million rows."""
+    wide_vectors()
+    for t in range(total.size):
+        total[t] += u * row[t]
 
 
 @kernel
@@ -191,7 +247,8 @@ def assign_part(
     best, second = np.empty((groups, BLOCK), C.dtype), np.empty((groups, BLOCK), C.dtype)
     where, center = np.empty((groups, BLOCK), np.int32), np.empty(BLOCK, np.int32)
     cosine, picked, nearest = np.empty(BLOCK, C.dtype), np.empty(BLOCK, np.int64), np.empty(BLOCK, C.dtype)
-    slack = C.dtype.type(SLACK)
+    inverse, reach = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
+    two, sparing = C.dtype.type(2), True
 
     for a in range(lo, hi, BLOCK):
         # 1. Which rows may have a new centre?
@@ -204,30 +261,15 @@ def assign_part(
         if not in_place:
             stage(X, rows, m, offset, scale, scale[:0], G)
 
-        # 2. With several groups, one exact dot with the own centre spares most of the others.
+        for z in range(m):
+            inverse[z] = inverse_norm[rows[z]]
+
+        # 2. With several groups, one exact dot with the own centre spares most of the others: where it does
+        # not (the first block tells), it is left out.
         work = m * k
-        if groups > 1 and not first:
-            work = 0
-            kept = 0
-            for z in range(m):
-                i = rows[z]
-                c = label[i]
-                s = C.dtype.type(0)
-                for t in range(d):
-                    s += G[z, t] * C[c, t]
-                s *= inverse_norm[i]
-                upper[i] = _chord(s)
-                reach = upper[i] + slack
-                wanted = 0
-                for g in range(groups):
-                    wanted += (group_start[g + 1] - group_start[g]) * (lower[g, i] <= reach)
-                if wanted:
-                    work += wanted
-                    rows[kept], cosine[kept], center[kept] = i, s, c
-                    if kept != z:
-                        G[kept] = G[z]
-                    kept += 1
-            m = kept
+        if groups > 1 and not first and (exact or sparing):
+            m, work = _tighten(rows, m, inverse, G, C, group_start, label, upper, lower, cosine, center, reach)
+            sparing = 3 * work < (b - a) * k
         if m == 0:
             continue
 
@@ -242,14 +284,14 @@ def assign_part(
                 np.dot(C, G[:m].T, S)
             for g in range(groups):
                 _top_two(S[group_start[g] : group_start[g + 1]], m, best[g], second[g], where[g])
-            _settle_all(rows, m, inverse_norm, group_start, best, second, where, cosine, center, lower)
+            _settle_all(rows, m, inverse, group_start, best, second, where, cosine, center, lower)
         else:
             for g in range(groups):
                 c0, c1 = group_start[g], group_start[g + 1]
                 n = 0
                 for z in range(m):
                     picked[n] = z
-                    n += lower[g, rows[z]] <= upper[rows[z]] + slack
+                    n += lower[g, rows[z]] <= reach[z]
                 if n == 0:
                     continue
                 S = scores[: (c1 - c0) * n].reshape((c1 - c0, n))
@@ -260,26 +302,19 @@ def assign_part(
                         H[y] = G[picked[y]]
                     np.dot(C[c0:c1], H[:n].T, S)
                 _top_two(S, n, best[0], second[0], where[0])
-                _settle_group(picked, n, rows, inverse_norm, g, c0, group_of, best[0], second[0], where[0],
+                _settle_group(picked, n, rows, inverse, g, c0, group_of, best[0], second[0], where[0],
                               cosine, center, lower)  # fmt: skip
 
         # 4. Correct the sums for rows that changed hands.
         for z in range(m):
             i = rows[z]
-            upper[i] = _chord(cosine[z])
+            upper[i] = _chord(cosine[z], two)
             old, new = label[i], center[z]
-            if old == new and not first:
-                continue
             label[i] = new
-            if inverse_norm[i] == 0:
-                continue
-            w = np.float64(weight[i])
-            u = w * inverse_norm[i]
-            mass[new] += w
-            if not first:
-                mass[old] -= w
-            for t in range(d):
-                v = u * (X[i, t] if in_place else G[z, t])
-                sums[new, t] += v
+            if (old != new or first) and inverse[z] > 0:
+                w = np.float64(weight[i])
+                mass[new] += w
+                _add(sums[new], X[i] if in_place else G[z], w * inverse[z])
                 if not first:
-                    sums[old, t] -= v
+                    mass[old] -= w
+                    _add(sums[old], X[i] if in_place else G[z], -w * inverse[z])

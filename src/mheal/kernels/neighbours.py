@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .points import Points, stage
-from .simd import kernel
+from .simd import kernel, wide_vectors
 from .threads import run_parts, single_threaded_blas, spans
 
 CHUNK = 128  # points scored by one BLAS call
@@ -19,11 +19,12 @@ def _spacing_part(
     references: Any, R: Any, R_norm2: Any, neighbours: int, out: Any,
 ) -> None:  # fmt: skip
     """out[i] for members lo..hi: mean distance to the nearest `neighbours` references other than itself."""
+    wide_vectors()
     m, d = R.shape
     G, S = np.zeros((CHUNK, d), R.dtype), np.empty((m, CHUNK), R.dtype)
     nearest, carry = np.empty((neighbours, CHUNK), R.dtype), np.empty(CHUNK, R.dtype)
     norm2 = np.zeros(CHUNK, R.dtype)
-    far = R.dtype.type(3e38)
+    far, two = R.dtype.type(3e38), R.dtype.type(2)  # a plain 2 would take numba to float64
     for a in range(lo, hi, CHUNK):
         n = min(CHUNK, hi - a)
         stage(X, members[a : a + n], n, offset, scale, factor, G)
@@ -38,7 +39,7 @@ def _spacing_part(
         for j in range(m):
             row, q = S[j], R_norm2[j]
             for z in range(CHUNK):
-                carry[z] = norm2[z] + q - 2 * row[z]
+                carry[z] = norm2[z] + q - two * row[z]
             while itself < n and members[a + itself] < references[j]:
                 itself += 1
             if itself < n and members[a + itself] == references[j]:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .simd import kernel, prefetch_row
+from .simd import kernel, prefetch_row, wide_vectors
 from .threads import run_parts, spans
 
 PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
@@ -15,6 +15,7 @@ PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
 @kernel
 def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
     """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
+    wide_vectors()
     d = X.shape[1]
     for z in range(n):
         if z + 8 < n:
@@ -34,6 +35,7 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
 @kernel
 def _moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
     """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
+    wide_vectors()
     d = X.shape[1]
     for i in range(lo, hi):
         for t in range(d):

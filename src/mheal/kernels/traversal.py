@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .points import Points, refuse_nonfinite, stage
-from .simd import kernel
+from .simd import kernel, wide_vectors
 from .threads import run_parts, shares, single_threaded_blas, thread_count
 
 HEADS = 128  # points kept exact after each pick: they fit the innermost caches
@@ -41,6 +41,7 @@ def _first_scores(
     pick: Any, pick_weight: Any, weight: Any, norm2: Any, score: Any,
 ) -> None:  # fmt: skip
     """Squared lengths, and scores against the first pick, of members lo..hi."""
+    wide_vectors()
     G = np.empty((64, X.shape[1]), pick.dtype)
     for a in range(lo, hi, 64):
         n = min(64, hi - a)
@@ -59,8 +60,9 @@ def _first_scores(
 @kernel
 def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S: Any, out: Any) -> None:
     """out[z] = min over picks j of |G[z] − P[j]|²·P_weight[j], for z < n."""
+    wide_vectors()
     w, d = P.shape
-    big = P.dtype.type(3e38)
+    big, two = P.dtype.type(3e38), P.dtype.type(2)  # a plain 2 would take numba to float64
     for z in range(n):
         out[z] = big
     if d <= FEW_COLUMNS:
@@ -77,7 +79,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
     for j in range(w):
         s_j, q, c = Sw[j], P_norm2[j], P_weight[j]
         for z in range(n):
-            v = (norm2[z] + q - 2 * s_j[z]) * c
+            v = (norm2[z] + q - two * s_j[z]) * c
             out[z] = v if v < out[z] else out[z]
     # Where a point nearly coincides with a pick the formula above cancels: take differences instead.
     heaviest = P_weight.max()
@@ -218,6 +220,7 @@ def _advance(
     P: Any, P_norm2: Any, P_weight: Any, t: int, stop: int, picked: Any, gain: Any, S: Any,
 ) -> int:  # fmt: skip
     """Pick from the front while its best beats (bound, bound_at); returns the new number of picks."""
+    wide_vectors()
     n, d = G.shape
     scratch, heads = np.empty(n, P.dtype), np.empty(n, np.int64)
     H, near = np.empty((HEADS, d), P.dtype), np.empty(CHUNK, P.dtype)
