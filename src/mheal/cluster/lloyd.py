@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.kmeans import BLOCK, NARROW, assign_part
+from ..kernels.kmeans import BLOCK, assign_part
+from ..kernels.nearest import pack
 from ..kernels.points import Points
-from ..kernels.threads import run_parts, single_threaded_blas, spans
+from ..kernels.threads import run_parts, spans
 
 Progress = Callable[[int, float], None]  # iteration, squared distance the centres moved
 
@@ -28,25 +29,15 @@ class Clustering:
 class Lloyd:
     """Spherical k-means on the rows of `points`, which need not be unit; rows of length 0 carry no weight."""
 
-    def __init__(
-        self,
-        points: Points,
-        centers: npt.NDArray[Any],
-        weight: npt.NDArray[Any] | None = None,
-        groups: int | None = None,
-    ) -> None:
+    def __init__(self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None) -> None:
         n, d = points.shape
+        k = len(centers)
         self.points = points
         self.inverse_norm = points.unit().factor
         self.weight = np.ones(n, points.dtype) if weight is None else weight.astype(points.dtype)
-        group = _groups(centers, groups or _group_count(len(centers), d))
-        self.order = np.argsort(group, kind="stable")  # centres of a group stand together
-        self.C = centers[self.order].astype(points.dtype)
-        self.group_of = group[self.order]
-        self.group_start = np.searchsorted(self.group_of, np.arange(self.group_of[-1] + 2))
-        k, bounds = len(centers), len(self.group_start) - 1
+        self.C = centers.astype(points.dtype)
         self.labels = np.zeros(n, np.int32)
-        self.upper, self.lower = np.zeros(n, points.dtype), np.zeros((bounds, n), points.dtype)
+        self.upper, self.lower = np.zeros(n, points.dtype), np.zeros(n, points.dtype)
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
         self.moved = np.zeros(k, points.dtype)
         self.first = True
@@ -58,26 +49,21 @@ class Lloyd:
 
         After an exact one `upper` holds the chord from each row to its own centre.
         """
-        group_moved = np.maximum.reduceat(self.moved, self.group_start[:-1])
+        panels, bias = pack(self.C)
+        centers = (panels, bias, self.moved, self.moved.max())
 
         def part(span: tuple[int, int]) -> tuple[Any, Any]:
             sums, mass = np.zeros_like(self.sums), np.zeros_like(self.mass)
             assign_part(
                 self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
-                self.C, self.group_start, self.group_of, self.moved, group_moved,
-                self.labels, self.upper, self.lower, sums, mass, self.first, exact,
+                *centers, self.labels, self.upper, self.lower, sums, mass, self.first, exact,
             )  # fmt: skip
             return sums, mass
 
-        with single_threaded_blas():
-            for sums, mass in run_parts(part, self.parts):
-                self.sums += sums
-                self.mass += mass
+        for sums, mass in run_parts(part, self.parts):
+            self.sums += sums
+            self.mass += mass
         self.first = False
-
-    def result_labels(self) -> npt.NDArray[np.int32]:
-        """Labels in the caller's numbering of the centres."""
-        return self.order.astype(np.int32)[self.labels]
 
     def update(self) -> float:
         """M-step: c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""
@@ -119,29 +105,4 @@ class Lloyd:
         self.assign(exact=True)  # labels that belong to the final centres
         # 1 − cos is half the squared chord; rows without a direction count for nothing.
         inertia = float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2
-        back = np.argsort(self.order)
-        return Clustering(self.C[back], self.order[self.labels].astype(np.int32), inertia, iteration, converged)
-
-
-def _group_count(k: int, d: int) -> int:
-    """One group of centres while all of them fit into registers, else about four centres a group.
-
-    Bounds cost one number a group and row: at most a quarter of what the rows themselves take.
-    """
-    return 1 if k <= NARROW else max(2, min(k // 4, d // 4))
-
-
-def _groups(centers: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
-    """A group number for each centre: five rounds of k-means over the centres, started evenly."""
-    if n <= 1:
-        return np.zeros(len(centers), np.int64)
-    C = np.asarray(centers, np.float64)
-    means = C[np.linspace(0, len(C) - 1, n).astype(int)]
-    group = np.zeros(len(C), np.int64)
-    for _ in range(5):
-        group = np.argmax(C @ means.T, axis=1)
-        sums = np.zeros_like(means)
-        np.add.at(sums, group, C)
-        length = np.linalg.norm(sums, axis=1, keepdims=True)
-        means = np.divide(sums, length, out=means, where=length > 0)
-    return np.unique(group, return_inverse=True)[1]
+        return Clustering(self.C, self.labels, inertia, iteration, converged)

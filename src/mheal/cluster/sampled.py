@@ -29,6 +29,6 @@ def sampled_clusters(
     centers = kmeans._fit(points.subset(rows)).cluster_centers_
     if not isinstance(points, Points):
         return points.nearest(centers)[0], centers
-    lloyd = Lloyd(points, centers, groups=1)  # a single pass has no use for bounds
+    lloyd = Lloyd(points, centers)
     lloyd.assign()
-    return lloyd.result_labels(), centers
+    return lloyd.labels, centers

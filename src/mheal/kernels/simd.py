@@ -10,6 +10,7 @@ from numba.extending import intrinsic
 # Sums may be reordered and fused so that they vectorise; infinities and NaNs keep their meaning.
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 kernel = njit(nogil=True, fastmath=FASTMATH, cache=True, error_model="numpy")
+finite_kernel = njit(nogil=True, fastmath=True, cache=True, error_model="numpy")  # where neither can occur
 
 
 @intrinsic
