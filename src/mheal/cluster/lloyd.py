@@ -42,7 +42,7 @@ class Lloyd:
         self.moved = np.zeros(k, points.dtype)
         self.first = True
         # A fixed number of parts, so that sums do not depend on the number of threads.
-        self.parts = spans(n, max(BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
+        self.parts = spans(n, max(8 * BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
 
     def assign(self, exact: bool = False) -> None:
         """E-step: labels, and the sums of unit rows that the next centres are made of.

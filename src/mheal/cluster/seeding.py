@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-SAMPLE = 8192  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
+SAMPLE = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
 
 
 def sample_rows(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels import backend
+from ..kernels.threads import spans
 
 NEIGHBOURS = 20
 REFERENCES = 128  # at most this many points of a cluster serve as possible neighbours
+TASK = 4096  # rows of a cluster that one thread takes at a time
 FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
 
@@ -18,18 +20,19 @@ def local_spacing(points: Any, labels: npt.NDArray[np.int32], n_clusters: int) -
     Of a large cluster every s-th point serves as a possible neighbour, and 20/s neighbours are asked for, so that
     the same ball is measured. Points of a tiny cluster look for neighbours in the whole pool.
     """
-    out = np.empty(len(labels), points.dtype)
     order = np.argsort(labels, kind="stable")  # rows of a cluster stand together, ascending
     ends = np.searchsorted(labels[order], np.arange(n_clusters + 1))
+    tasks = []
     for c in range(n_clusters):
         members = order[ends[c] : ends[c + 1]]
-        if len(members) == 0:
-            continue
         candidates = members if len(members) > NEIGHBOURS else np.arange(len(labels))
         references = _thin(candidates, REFERENCES)
         share = NEIGHBOURS * len(references) / len(candidates)
         neighbours = max(1, min(len(references) - 1, max(FEWEST, round(share))))
-        out[members] = backend(points).spacing(points, members, references, neighbours)
+        tasks += [(members[lo:hi], references, neighbours) for lo, hi in spans(len(members), TASK)]
+    out = np.empty(len(labels), points.dtype)
+    for (members, _, _), spacing in zip(tasks, backend(points).spacing(points, tasks), strict=True):
+        out[members] = spacing
     return out
 
 

@@ -67,7 +67,7 @@ def assign_part(
     """
     k, d = sums.shape
     in_place = offset.size == 0 and X.dtype == panels.dtype
-    rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
+    rows, every, movers = np.empty(BLOCK, np.int64), np.arange(BLOCK), np.empty(BLOCK, np.int64)
     G = np.empty((1 if in_place else BLOCK, d), panels.dtype)
     best, second = np.empty(BLOCK, panels.dtype), np.empty(BLOCK, panels.dtype)
     inverse, where = np.empty(BLOCK, panels.dtype), np.empty(BLOCK, np.int32)
@@ -89,19 +89,23 @@ def assign_part(
             inverse[z] = inverse_norm[rows[z]]
         _chords(best, inverse, m)
         _chords(second, inverse, m)
+        changed = 0
         for z in range(m):
             i = rows[z]
             upper[i], lower[i] = best[z], second[z]
-            old, new = label[i], where[z]
-            label[i] = new
-            if (old != new or first) and inverse[z] > 0:
-                u = weight[i] * inverse[z]
-                mass[new] += weight[i]
-                _add(partial[new], X[i] if in_place else G[z], u)
-                if not first:
-                    mass[old] -= weight[i]
-                    _add(partial[old], X[i] if in_place else G[z], -u)
-                pending += 1
+            movers[changed] = z  # no branch: who changes hands is not predictable
+            changed += ((label[i] != where[z]) | first) & (inverse[z] > 0)
+        for y in range(changed):
+            z = movers[y]
+            i = rows[z]
+            row, u = X[i] if in_place else G[z], weight[i] * inverse[z]
+            mass[where[z]] += weight[i]
+            _add(partial[where[z]], row, u)
+            if not first:
+                mass[label[i]] -= weight[i]
+                _add(partial[label[i]], row, -u)
+            label[i] = where[z]
+        pending += changed
         if pending >= FLUSH or (pending > 0 and b == hi):
             for c in range(k):
                 for t in range(d):

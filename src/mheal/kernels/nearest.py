@@ -164,9 +164,11 @@ _one_4, _many_4 = _tile(1, 4), _tile(R4, 4)
 
 @kernel
 def _ask(X: Any, rows: Any, z: int, count: int, n: int) -> None:
-    """Start loading the rows that will be needed a little later."""
-    for i in range(z + AHEAD, min(n, z + AHEAD + count)):
-        prefetch_row(X, rows[i])
+    """Start loading the rows that will be needed a little later; behind the last one, its neighbours in the pool."""
+    for i in range(z + AHEAD, z + AHEAD + count):
+        row = rows[i] if i < n else rows[n - 1] + 1 + i - n
+        if row < X.shape[0]:
+            prefetch_row(X, row)
 
 
 @kernel
@@ -177,34 +179,36 @@ def _panel(
     z = 0
     if vectors == 1:
         for z in range(0, n - R1 + 1, R1):
-            _ask(X, rows, z, R1, n)
+            if base == 0:  # later panels find the rows in cache
+                _ask(X, rows, z, R1, n)
             _many_1(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R1, n):
             _one_1(X, rows, z, Ct, bias, base, best, second, where)
     elif vectors == 2:
         for z in range(0, n - R2 + 1, R2):
-            _ask(X, rows, z, R2, n)
+            if base == 0:  # later panels find the rows in cache
+                _ask(X, rows, z, R2, n)
             _many_2(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R2, n):
             _one_2(X, rows, z, Ct, bias, base, best, second, where)
     elif vectors == 3:
         for z in range(0, n - R3 + 1, R3):
-            _ask(X, rows, z, R3, n)
+            if base == 0:  # later panels find the rows in cache
+                _ask(X, rows, z, R3, n)
             _many_3(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R3, n):
             _one_3(X, rows, z, Ct, bias, base, best, second, where)
     else:
         for z in range(0, n - R4 + 1, R4):
-            _ask(X, rows, z, R4, n)
+            if base == 0:  # later panels find the rows in cache
+                _ask(X, rows, z, R4, n)
             _many_4(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R4, n):
             _one_4(X, rows, z, Ct, bias, base, best, second, where)
 
 
 @kernel
-def two_nearest(
-    X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any
-) -> None:
+def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
     """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
     for z in range(n):
         best[z] = LEAST

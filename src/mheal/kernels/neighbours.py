@@ -1,5 +1,6 @@
 """Mean distance from each point to its nearest neighbours among a few reference points."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,11 @@ import numpy.typing as npt
 
 from .points import Points, stage
 from .simd import kernel, wide_vectors
-from .threads import run_parts, single_threaded_blas, spans
+from .threads import run_parts, single_threaded_blas
 
 CHUNK = 128  # points scored by one BLAS call
-PART = 4096
+
+Task = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]
 
 
 @kernel
@@ -57,17 +59,22 @@ def _spacing_part(
             out[a + z] = total / neighbours
 
 
-def spacing(
-    points: Points, members: npt.NDArray[np.int64], references: npt.NDArray[np.int64], neighbours: int
-) -> npt.NDArray[Any]:
-    """For each member (ascending rows), the mean distance to its nearest references (ascending rows)."""
-    R = points.take(references)
-    R_norm2 = np.einsum("ij,ij->i", R, R)
-    out = np.empty(len(members), points.dtype)
-    source = (points.X, points.offset, points.scale, points.factor, members)
+def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
+    """For each task (members, references, neighbours): how far, on average, each member's nearest references are.
+
+    Members and references are ascending rows; a point is not its own neighbour.
+    """
+
+    def work(task: Task) -> npt.NDArray[Any]:
+        members, references, neighbours = task
+        R = points.take(references)
+        R_norm2 = np.einsum("ij,ij->i", R, R)
+        out = np.empty(len(members), points.dtype)
+        _spacing_part(
+            points.X, points.offset, points.scale, points.factor, members, 0, len(members),
+            references, R, R_norm2, neighbours, out,
+        )  # fmt: skip
+        return out
+
     with single_threaded_blas():
-        run_parts(
-            lambda span: _spacing_part(*source, *span, references, R, R_norm2, neighbours, out),
-            spans(len(members), PART),
-        )
-    return out
+        return run_parts(work, tasks)

@@ -4,6 +4,7 @@ The pool is standardised into a copy on the device. Every pick is one pass over 
 for the result, so that a GPU is kept busy.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import torch
 
 CHUNK = 1 << 16  # rows whose scores against centres or references exist at one time
+Task = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]
 CLOSE = 64  # nearest candidates whose distance to a pick is computed by differences
 
 
@@ -194,10 +196,14 @@ class Traversal:
         self.seen = self.picks.count
 
 
-def spacing(
+def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
+    """For each task (members, references, neighbours): how far, on average, each member's nearest references are."""
+    return [_spacing(points, *task) for task in tasks]
+
+
+def _spacing(
     points: Points, members: npt.NDArray[np.int64], references: npt.NDArray[np.int64], neighbours: int
 ) -> npt.NDArray[Any]:
-    """For each member, the mean distance to its nearest references other than itself."""
     R, reference = points.Z[points.index(references)], points.index(references)
     out = []
     for part in points.index(members).split(max(1, CHUNK * 64 // len(references))):
