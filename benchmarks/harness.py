@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ["mheal", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "scikit-learn-intelex"]
 PACKAGES += ["faiss-cpu", "scikit-activeml", "apricot-select", "fpsample", "skmatter"]
-SLOW_SECONDS = 120.0  # a contender slower than this runs once; its count of runs is recorded
+SLOW_SECONDS = 20.0  # a contender slower than this runs once; its count of runs is recorded
 
 
 @dataclass

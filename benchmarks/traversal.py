@@ -19,8 +19,8 @@ QUICK = {
     "3000x16 50 picks": (3_000, 16, 50, True),
     "charged 3000x16 50 picks": (3_000, 16, 50, False),
 }
-PROBED = ("fpsample npdu kdtree", "scikit-activeml")  # slow: tried on a twentieth of the rows first
-HEURISTIC = ("fpsample npdu", "fpsample npdu kdtree")
+PROBED = ("scikit-activeml",)  # slow: tried on a twentieth of the rows first
+HEURISTIC = ("fpsample npdu",)
 
 
 def sgemv_loop(X: np.ndarray, n: int, start: int = 0) -> np.ndarray:
@@ -76,7 +76,6 @@ def packaged(X: np.ndarray, n: int) -> dict[str, Contender]:
         "fpsample bucket kdtree": Contender(lambda: fps("bucket_fps_kdtree_sampling")),
         "fpsample bucket kdline": Contender(lambda: fps("bucket_fps_kdline_sampling", h=7)),
         "fpsample npdu": Contender(lambda: fps("fps_npdu_sampling")),
-        "fpsample npdu kdtree": Contender(lambda: fps("fps_npdu_kdtree_sampling")),
         "skmatter FPS": Contender(lambda: skmatter("FPS")),
         "skmatter Voronoi": Contender(lambda: skmatter("VoronoiFPS")),
         "scikit-activeml": Contender(activeml, memory=8.0 * len(X) * n),  # its utilities matrix

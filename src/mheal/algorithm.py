@@ -14,7 +14,7 @@ from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .pool.check import as_budget, as_labeled, as_pool
 from .selection import Selection
-from .solve.charge import POWER, weights
+from .solve.charge import POWER, TRIM, charge_of
 from .spread import spread_clusters, spread_pool, spread_quota
 
 
@@ -31,6 +31,7 @@ class MHEAL(BaseEstimator):
         for quotas and to explain picks
     charge : "auto" (1.25), a power p > 0, or None for no charge (the paper). 1 follows the density fully, larger
         values drift to outliers
+    trim : share of the sparsest rows that are picked only when nothing else is left (charged only)
     space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
     quota : share the budget equally among the clusters
     n_starts : candidates for the first pick of a cluster, found by vector rotation (uncharged quotas only)
@@ -57,6 +58,7 @@ class MHEAL(BaseEstimator):
         n_clusters: int | Literal["auto"] = "auto",
         *,
         charge: float | Literal["auto"] | None = "auto",
+        trim: float = TRIM,
         space: Literal["standard", "unit", "raw"] = "standard",
         quota: bool = False,
         n_starts: int = 10,
@@ -72,6 +74,7 @@ class MHEAL(BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.charge = charge
+        self.trim = trim
         self.space = space
         self.quota = quota
         self.n_starts = n_starts
@@ -113,17 +116,17 @@ class MHEAL(BaseEstimator):
         labels, centers = self._cluster(points, rng)
         if self.space == "unit":
             points = points.unit()
-        weight = None
+        charge = None
         if self.charge is not None:
-            weight = weights(local_spacing(points, labels, len(centers)), self._power())
+            charge = charge_of(local_spacing(points, labels, len(centers)), self._power(), self.trim)
 
         if self.quota and self.global_repulsion:
-            picks = spread_quota(points, budget, labeled, labels, len(centers), weight)
+            picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
         elif self.global_repulsion:
-            picks = spread_pool(points, budget, labeled, weight)
+            picks = spread_pool(points, budget, labeled, charge)
         else:
             picks = spread_clusters(
-                points, budget, labeled, labels, centers, weight, quota=self.quota, n_starts=self.n_starts,
+                points, budget, labeled, labels, centers, charge, quota=self.quota, n_starts=self.n_starts,
                 start_length=self.start_length, direction=self.direction, rng=rng,
             )  # fmt: skip
         return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from .kernels import backend
 from .kernels.threads import run_parts, single_threaded_blas, spans
+from .solve.charge import Charge
 from .solve.max_min import traverse
 from .sphere.energy import hyperspherical_energy
 from .sphere.starts import rotation_starts
@@ -25,10 +26,10 @@ class Spread:
     radius: npt.NDArray[np.float64]
 
 
-def spread_pool(points: Any, budget: int, labeled: Indices, weight: npt.NDArray[Any] | None) -> Spread:
+def spread_pool(points: Any, budget: int, labeled: Indices, charge: Charge | None) -> Spread:
     """Max-min over the whole pool (Eq. 8), away from labelled rows; starts at the densest point."""
-    first = labeled if len(labeled) else _densest(points, weight)
-    rows, score, left = traverse(points, budget - (len(labeled) == 0), first, weight)
+    first = labeled if len(labeled) else _densest(points, charge)
+    rows, score, left = traverse(points, budget - (len(labeled) == 0), first, charge)
     rows = rows if len(labeled) else np.concatenate([first, rows])
     return _as_spread(rows, score, left)
 
@@ -39,19 +40,20 @@ def spread_quota(
     labeled: Indices,
     labels: npt.NDArray[np.int32],
     k: int,
-    weight: npt.NDArray[Any] | None,
+    charge: Charge | None,
 ) -> Spread:
     """Clusters take turns, each with its point farthest from every pick of any cluster."""
     members = [np.flatnonzero(labels == c) for c in range(k)]
     turns = _turns(members, labels[labeled], budget)
-    one = np.ones(points.shape[0], points.dtype) if weight is None else weight
+    ones = np.ones(points.shape[0], points.dtype)
+    weight, candidate = (ones, ones) if charge is None else charge
     picks = backend(points).Picks(points, len(labeled) + budget)
     start = labeled
     if len(labeled) == 0:
         own = members[turns[0]]
-        start = own[_densest(points.subset(own), one[own] if weight is not None else None)]
-    picks.add(start, one[start])
-    traversals = [backend(points).Traversal(picks, m, one[m]) for m in members]
+        start = own[_densest(points.subset(own), None if charge is None else charge.take(own))]
+    picks.add(start, weight[start])
+    traversals = [backend(points).Traversal(picks, m, candidate[m]) for m in members]
     for c, traversal in enumerate(traversals):
         traversal.exclude(start[labels[start] == c])
     rows = [] if len(labeled) else list(start)
@@ -60,7 +62,7 @@ def spread_quota(
         row, score = traversals[c].extend(1)
         rows.append(row[0])
         gain.append(float(np.sqrt(score[0])))
-    return Spread(np.array(rows), np.array(gain), _cover(points, picks, one)[-budget:])
+    return Spread(np.array(rows), np.array(gain), _cover(points, picks, candidate)[-budget:])
 
 
 def _cover(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -89,7 +91,7 @@ def spread_clusters(
     labeled: Indices,
     labels: npt.NDArray[np.int32],
     centers: npt.NDArray[Any],
-    weight: npt.NDArray[Any] | None,
+    charge: Charge | None,
     *,
     quota: bool,
     n_starts: int,
@@ -111,37 +113,38 @@ def spread_clusters(
         if wanted[c] == 0:
             return Spread(np.empty(0, np.int64), np.empty(0), np.full(1, np.inf))
         own = points.subset(members[c])
-        own_weight = None if weight is None else weight[members[c]]
+        own_charge = None if charge is None else charge.take(members[c])
         first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
         if len(first):
-            rows, score, left = traverse(own, wanted[c], first, own_weight, workers=1)
+            rows, score, left = traverse(own, wanted[c], first, own_charge, workers=1)
             return _as_spread(members[c][rows], score, left)
-        if weight is not None:
-            candidates = _densest(own, own_weight)
+        if own_charge is not None:
+            candidates = _densest(own, own_charge)
         else:
             candidates = rotation_starts(own.array(), centers[c], n_starts, direction, random_state=int(seeds[c]))
         length = int(wanted[c]) if start_length == "quota" else int(start_length)
-        return _best_start(own, members[c], candidates, int(wanted[c]), length, own_weight)
+        return _best_start(own, members[c], candidates, int(wanted[c]), length, own_charge)
 
+    order = sorted(range(k), key=lambda c: -len(members[c]))  # the largest first, so that threads end together
     with single_threaded_blas():
-        parts = run_parts(spread, range(k))
+        done = run_parts(spread, order)
+    parts = [part for _, part in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
     return _merge(parts, turns if quota else None, budget)
 
 
-def _best_start(
-    own: Any, members: Indices, candidates: Indices, n: int, length: int, weight: npt.NDArray[Any] | None
-) -> Spread:
+def _best_start(own: Any, members: Indices, candidates: Indices, n: int, length: int, charge: Charge | None) -> Spread:
     """Eq. 12: the max-min sequence from the candidate whose first `length` picks have the largest product of chords."""
 
-    def sequence(start: np.int64, picks: int) -> tuple[Indices, npt.NDArray[Any], float]:
-        rows, score, left = traverse(own, picks - 1, np.array([start]), weight, workers=1)
+    def sequence(start: np.int64, picks: int, first: Any = None) -> tuple[Indices, npt.NDArray[Any], float]:
+        rows, score, left = traverse(own, picks - 1, np.array([start]), charge, workers=1, first=first)
         return np.concatenate([[start], rows]), score, left
 
     length = min(length, len(members))
     if len(candidates) == 1:
         best = sequence(candidates[0], n)
     else:
-        runs = [sequence(start, length) for start in candidates]
+        first = own.first_scores(candidates)
+        runs = [sequence(start, length, scores) for start, scores in zip(candidates, first, strict=True)]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
         # Two starts that are each other's farthest rows give the same set: only rounding tells their products apart.
         rounding = 1e-7 * length * (length - 1) / 2
@@ -181,10 +184,10 @@ def _turns(members: list[Indices], labeled: npt.NDArray[np.int32], budget: int) 
     return turns
 
 
-def _densest(points: Any, weight: npt.NDArray[Any] | None) -> Indices:
+def _densest(points: Any, charge: Charge | None) -> Indices:
     """The point to start from: of largest weight or, uncharged, nearest to the mean."""
-    if weight is not None:
-        return np.array([int(np.argmax(weight))])
+    if charge is not None:
+        return np.array([int(np.argmax(charge.weight))])
     kernels = backend(points)
     picks = kernels.Picks(points, 1)
     picks.add_point(points.mean())

@@ -8,6 +8,7 @@ import pytest
 
 import reference
 from mheal import MHEAL
+from mheal.solve.charge import Charge
 from mheal.solve.max_min import traverse
 
 torch = pytest.importorskip("torch")
@@ -25,7 +26,7 @@ def test_traversal_equals_the_plain_loop(device, seed):
     X = rng.integers(0, 5, (400, 9)) if seed % 2 else rng.standard_normal((400, 9))
     weight = np.exp2(rng.integers(-1, 2, 400))
     rows, score, left = traverse(
-        Points.raw(torch.tensor(X, dtype=torch.float64, device=device)), 60, np.array([3, 8]), weight
+        Points.raw(torch.tensor(X, dtype=torch.float64, device=device)), 60, np.array([3, 8]), Charge(weight, weight)
     )
     expected, expected_score = reference.max_min(X, 61, [3, 8], weight)
     np.testing.assert_allclose(score, expected_score[:60], rtol=1e-9, atol=1e-9)

@@ -6,6 +6,7 @@ import pytest
 import reference
 from mheal.kernels import traversal
 from mheal.kernels.points import Points
+from mheal.solve.charge import Charge
 from mheal.solve.max_min import traverse
 
 
@@ -23,6 +24,10 @@ def random_pool(seed):
     return X, picks, chosen, weight
 
 
+def charge(weight, dtype=np.float64):
+    return None if weight is None else Charge(weight.astype(dtype), weight.astype(dtype))
+
+
 @pytest.fixture
 def small_sets(monkeypatch):
     """Make the three nested sets so small that all of them matter in small pools."""
@@ -32,7 +37,7 @@ def small_sets(monkeypatch):
 @pytest.mark.parametrize("seed", range(200))
 def test_picks_identical_to_plain_loop_on_200_pools(seed, small_sets):
     X, picks, chosen, weight = random_pool(seed)
-    rows, score, left = traverse(Points.raw(X.astype(np.float64)), picks, chosen, weight)
+    rows, score, left = traverse(Points.raw(X.astype(np.float64)), picks, chosen, charge(weight))
     expected, expected_score = reference.max_min(X, picks, chosen, weight)
     np.testing.assert_array_equal(rows, expected)
     np.testing.assert_allclose(score, expected_score, rtol=1e-9, atol=1e-9)
@@ -44,8 +49,7 @@ def test_picks_identical_to_plain_loop_on_200_pools(seed, small_sets):
 @pytest.mark.parametrize("seed", range(1, 40, 2))
 def test_float32_is_exact_on_integers(seed, small_sets):
     X, picks, chosen, weight = random_pool(seed)
-    weight = None if weight is None else weight.astype(np.float32)
-    rows = traverse(Points.raw(X.astype(np.float32)), picks, chosen, weight)[0]
+    rows = traverse(Points.raw(X.astype(np.float32)), picks, chosen, charge(weight, np.float32))[0]
     np.testing.assert_array_equal(rows, reference.max_min(X, picks, chosen, weight)[0])
 
 

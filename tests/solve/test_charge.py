@@ -6,7 +6,7 @@ import pytest
 import mheal
 import reference
 from mheal.cluster.sampled import auto_clusters
-from mheal.solve.charge import weights
+from mheal.solve.charge import DEMOTED, charge_of
 
 
 def blob_with_outliers(seed=0, n=600, outliers=30):
@@ -21,22 +21,44 @@ def test_charged_takes_far_fewer_outliers_than_max_min():
     plain = outlier[mheal.solve.max_min(X, 40)].sum()
     charged = outlier[mheal.solve.charged_max_min(X, 40)].sum()
     assert plain >= 25
-    assert charged <= 0.6 * plain
+    assert charged <= 0.2 * plain
 
 
 def test_equal_spacing_means_no_charge():
-    np.testing.assert_allclose(weights(np.full(7, 3.0)), 1.0)
+    charge = charge_of(np.full(7, 3.0))
+    np.testing.assert_allclose(charge.weight, 1.0)
+    np.testing.assert_allclose(charge.candidate, 1.0)
 
 
 def test_weights_follow_the_formula():
     spacing = np.array([1.0, 2.0, 4.0, 2.0, 2.0])
-    np.testing.assert_allclose(weights(spacing, p=1.25), (spacing / 2.0) ** (-1 / 1.25))
+    expected = (spacing / 2.0) ** (-1 / 1.25)
+    np.testing.assert_allclose(charge_of(spacing, p=1.25).weight, expected)
+    np.testing.assert_allclose(charge_of(spacing, p=1.25, trim=0).candidate, expected)
+    np.testing.assert_allclose(charge_of(spacing, p=1.25, trim=0.2).candidate, expected * [1, 1, DEMOTED, 1, 1])
+
+
+def test_the_sparsest_rows_come_last():
+    X, outlier = blob_with_outliers(n=570, outliers=30)
+    rows = mheal.solve.charged_max_min(X, 600, trim=0.05)
+    assert not outlier[rows[:570]].any()
+    assert sorted(rows) == list(range(600))
+
+
+def test_labelled_outliers_keep_their_own_weight():
+    """A demoted row must not make the rest of the pool look covered once it is labelled."""
+    X, outlier = blob_with_outliers(n=570, outliers=30)
+    labeled = np.flatnonzero(outlier)[:3]
+    rows = mheal.solve.charged_max_min(X, 40, chosen=labeled)
+    assert not outlier[rows].any()
+    nearest = np.linalg.norm(X[rows][:, None] - X[rows][None], axis=-1)[np.triu_indices(40, 1)].min()
+    assert nearest > 1.0  # still spread over the blob
 
 
 def test_large_power_is_plain_max_min():
     X, _ = blob_with_outliers()
     np.testing.assert_array_equal(
-        mheal.solve.charged_max_min(X, 30, start=0, p=1e9), mheal.solve.max_min(X, 30, start=0)
+        mheal.solve.charged_max_min(X, 30, start=0, p=1e9, trim=0), mheal.solve.max_min(X, 30, start=0)
     )
 
 
@@ -44,8 +66,9 @@ def test_charged_max_min_equals_brute_force(monkeypatch):
     monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 1000)  # every point is a possible neighbour
     X, _ = blob_with_outliers(1, 185, 10)
     assert auto_clusters(len(X)) == 1
-    spacing = reference.spacing(X, np.zeros(len(X)), 20)
+    spacing = reference.spacing(X, np.zeros(len(X)), 40)
     weight = (spacing / np.median(spacing)) ** (-1 / 1.25)
+    weight[spacing > np.quantile(spacing, 0.95)] *= 1e-6
     expected = reference.max_min(X, 59, [int(spacing.argmin())], weight)[0]
     np.testing.assert_array_equal(mheal.solve.charged_max_min(X, 60), np.r_[spacing.argmin(), expected])
 

@@ -8,16 +8,16 @@ import numpy.typing as npt
 from ..kernels import backend
 from ..kernels.threads import spans
 
-NEIGHBOURS = 20
+NEIGHBOURS = 40
 REFERENCES = 128  # at most this many points of a cluster serve as possible neighbours
 TASK = 4096  # rows of a cluster that one thread takes at a time
 FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
 
 def local_spacing(points: Any, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[Any]:
-    """r_i for each point: mean distance to its 20 nearest neighbours inside its cluster.
+    """r_i for each point: mean distance to its 40 nearest neighbours inside its cluster.
 
-    Of a large cluster every s-th point serves as a possible neighbour, and 20/s neighbours are asked for, so that
+    Of a large cluster every s-th point serves as a possible neighbour, and 40/s neighbours are asked for, so that
     the same ball is measured. Points of a tiny cluster look for neighbours in the whole pool.
     """
     order = np.argsort(labels, kind="stable")  # rows of a cluster stand together, ascending

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from .simd import kernel, prefetch_row, wide_vectors
 from .threads import run_parts, spans
 
+FirstScores = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # squared lengths, squared distances to the first pick
 PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
 
 
@@ -175,6 +176,16 @@ class Points:
         """All points as a plain array."""
         plain = not (self.offset.size or self.factor.size)
         return self.X if plain and self.X.dtype == self.dtype else self.take(np.arange(len(self.X)))
+
+    def first_scores(self, rows: npt.NDArray[np.int64]) -> list[FirstScores]:
+        """For each of these rows, what a traversal that starts there begins with: one pass serves them all."""
+        A = self.array()
+        norm2 = np.einsum("ij,ij->i", A, A)
+        distance2 = norm2 + norm2[rows, None] - 2 * (A @ A[rows].T).T
+        for row, d2 in zip(rows, distance2, strict=True):
+            close = np.flatnonzero(d2 < 1e-4 * norm2)  # here the formula above cancels: take differences
+            d2[close] = np.square(A[close] - A[row]).sum(axis=1)
+        return [(norm2, d2) for d2 in distance2]
 
     def mean(self) -> npt.NDArray[np.float64]:
         """The mean of all points."""

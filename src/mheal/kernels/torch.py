@@ -70,6 +70,10 @@ class Points:
         """All points as a plain array."""
         return self.Z.cpu().numpy()
 
+    def first_scores(self, rows: npt.NDArray[np.int64]) -> list[None]:
+        """Nothing to share between starts: a pass over the pool costs little here."""
+        return [None] * len(rows)
+
     def mean(self) -> npt.NDArray[np.float64]:
         """The mean of all points."""
         return (sum(part.double().sum(0) for part in self.Z.split(CHUNK)) / len(self.Z)).cpu().numpy()
@@ -149,6 +153,7 @@ class Traversal:
         members: npt.NDArray[np.int64] | None = None,
         weight: npt.NDArray[Any] | None = None,
         workers: int | None = None,
+        first: None = None,
     ) -> None:
         points = picks.points
         self.picks = picks

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .points import Points, refuse_nonfinite, stage
+from .points import FirstScores, Points, refuse_nonfinite, stage
 from .simd import kernel, wide_vectors
 from .threads import run_parts, shares, single_threaded_blas, thread_count
 
@@ -340,25 +340,32 @@ class Traversal:
         members: npt.NDArray[np.int64] | None = None,
         weight: npt.NDArray[Any] | None = None,
         workers: int | None = None,
+        first: FirstScores | None = None,
     ) -> None:
-        """`picks` holds one at least; candidates are `members` (ascending rows of the pool), by default all."""
+        """`picks` holds one at least; candidates are `members` (ascending rows of the pool), by default all.
+
+        `first` may hold what Points.first_scores has found for the first pick.
+        """
         points, dtype = picks.points, picks.points.dtype
         self.picks, self.workers = picks, workers or thread_count()
         self.members = np.arange(points.shape[0]) if members is None else members
         n = len(self.members)
         self.weight = np.ones(n, dtype) if weight is None else weight
-        self.score, self.norm2 = np.empty(n, dtype), np.empty(n, dtype)
+        self.norm2: npt.NDArray[Any]
+        self.score: npt.NDArray[Any]
+        self.norm2, self.score = first or (np.empty(n, dtype), np.empty(n, dtype))
         self.seen, self._buffer = np.ones(n, np.int32), np.empty(n, np.int64)
         self._source = (points.X, points.offset, points.scale, points.factor, self.members)
         self._scratch = [
             (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype)) for _ in range(self.workers)
         ]
-        first = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
-        run_parts(
-            lambda span: _first_scores(*self._source, *span, *first),
-            shares(n, CHUNK, self.workers),
-            self.workers,
-        )
+        if first is None:
+            target = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
+            run_parts(
+                lambda span: _first_scores(*self._source, *span, *target),
+                shares(n, CHUNK, self.workers),
+                self.workers,
+            )
         if not np.isfinite(self.norm2).all():
             refuse_nonfinite(points.X)
 

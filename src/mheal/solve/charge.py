@@ -7,7 +7,7 @@ into the densest region.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,38 @@ from ..pool.check import as_budget, as_labeled, as_pool
 from .max_min import traverse
 
 POWER = 1.25
+TRIM = 0.05
 FLOOR = 0.01  # of the median spacing: dozens of duplicates would otherwise have an infinite density
+DEMOTED = 1e-6  # what is left of the weight of a row that must wait
 
 
-def weights(spacing: npt.NDArray[Any], p: float = POWER) -> npt.NDArray[Any]:
-    """1/q² for each point: what squared distances from it are multiplied by; the median point has 1."""
+class Charge(NamedTuple):
+    """1/q² of each row: what squared distances are multiplied by, at either end."""
+
+    weight: npt.NDArray[Any]  # of a row that is labelled or picked
+    candidate: npt.NDArray[Any]  # of a row that may be picked
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Charge":
+        """The charge of these rows alone."""
+        return Charge(self.weight[rows], self.candidate[rows])
+
+
+def charge_of(spacing: npt.NDArray[Any], p: float = POWER, trim: float = TRIM) -> Charge:
+    """The charge that follows from each row's local spacing; the median row has weight 1.
+
+    The sparsest rows, a share `trim` of all, are picked only when nothing else is left.
+    """
     if not p > 0:
         raise ValueError(f"the power p of the charge must be positive, got {p!r}")
+    if not 0 <= trim < 1:
+        raise ValueError(f"trim must be a share between 0 and 1, got {trim!r}")
     typical = float(np.median(spacing))
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0
     relative = np.maximum(spacing / typical, FLOOR)
-    return np.power(relative, -1.0 / p).astype(spacing.dtype)
+    weight = np.power(relative, -1.0 / p).astype(spacing.dtype)
+    sparse = spacing > np.quantile(spacing, 1 - trim)
+    return Charge(weight, np.where(sparse, weight * weight.dtype.type(DEMOTED), weight))
 
 
 def charged_max_min(
@@ -40,12 +60,13 @@ def charged_max_min(
     start: int | None = None,
     chosen: Sequence[int] | npt.NDArray[np.int64] = (),
     p: float = POWER,
+    trim: float = TRIM,
     random_state: int | None = 0,
 ) -> npt.NDArray[np.int64]:
     """n rows of X in pick order: each is the farthest from its predecessors in units of the local spacing.
 
-    As `max_min`, but distances are divided by the charges of both ends. Without `start` and `chosen` the first
-    pick is the densest point.
+    As `max_min`, but distances are divided by the charges of both ends, and the sparsest rows, a share `trim` of
+    all, come last. Without `start` and `chosen` the first pick is the densest row.
     """
     X = as_pool(X)
     chosen = as_labeled(chosen, len(X))
@@ -60,5 +81,6 @@ def charged_max_min(
     first = [] if start is None else [start]
     if len(first) == n:
         return np.array(first)
-    rest = traverse(points, n - len(first), np.append(chosen, first).astype(np.int64), weight=weights(spacing, p))[0]
+    before = np.append(chosen, first).astype(np.int64)
+    rest = traverse(points, n - len(first), before, charge_of(spacing, p, trim))[0]
     return np.concatenate([np.array(first, np.int64), rest])

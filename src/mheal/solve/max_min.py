@@ -1,7 +1,7 @@
 """Farthest-first traversal: the sequential max-min of Eq. 8, also known as k-center greedy."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,9 @@ import numpy.typing as npt
 from ..kernels import backend
 from ..kernels.points import Points
 from ..pool.check import as_budget, as_labeled, as_pool
+
+if TYPE_CHECKING:
+    from .charge import Charge
 
 
 def max_min(
@@ -45,18 +48,21 @@ def traverse(
     points: Any,
     n: int,
     chosen: npt.NDArray[np.int64],
-    weight: npt.NDArray[Any] | None = None,
+    charge: "Charge | None" = None,
     workers: int | None = None,
+    first: Any = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], float]:
     """n rows of the pool in farthest-first order, the score of each, and the largest score left after them.
 
     `chosen` holds at least one row, to keep away from; none of them is picked again. A score is a squared distance
-    times the weights of both ends.
+    times the weights of both ends. `first` may hold one of points.first_scores, for chosen[0] and no charge.
     """
     kernels = backend(points)
     picks = kernels.Picks(points, len(chosen) + n + 1)
-    picks.add(chosen, np.ones(len(chosen), points.dtype) if weight is None else weight[chosen])
-    traversal = kernels.Traversal(picks, weight=weight, workers=workers)
+    picks.add(chosen, np.ones(len(chosen), points.dtype) if charge is None else charge.weight[chosen])
+    traversal = kernels.Traversal(
+        picks, weight=None if charge is None else charge.candidate, workers=workers, first=first
+    )
     traversal.exclude(chosen)
     rows, score = traversal.extend(n + 1)  # one more than wanted: its score is what the others leave
     return rows[:n], score[:n], float(score[n]) if len(score) > n else 0.0
