@@ -3,20 +3,24 @@
 import numpy as np
 
 
-def max_min(X, n, chosen, weight=None):
-    """Rows in farthest-first order and their scores: one full pass per pick, ties to the lowest row."""
+def max_min(X, n, chosen, weight=None, candidate=None):
+    """Rows in farthest-first order and their scores: one full pass per pick, ties to the lowest row.
+
+    A row counts with `candidate` (by default `weight`) until it is picked, then with `weight`.
+    """
     X = np.asarray(X, np.float64)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
+    candidate = weight if candidate is None else np.asarray(candidate, np.float64)
     score = np.full(len(X), np.inf)
     for c in chosen:
-        score = np.minimum(score, ((X - X[c]) ** 2).sum(1) * weight * weight[c])
+        score = np.minimum(score, ((X - X[c]) ** 2).sum(1) * candidate * weight[c])
     score[list(chosen)] = -1
     rows, gains = [], []
     for _ in range(n):
         best = int(score.argmax())
         rows.append(best)
         gains.append(score[best])
-        score = np.minimum(score, ((X - X[best]) ** 2).sum(1) * weight * weight[best])
+        score = np.minimum(score, ((X - X[best]) ** 2).sum(1) * candidate * weight[best])
         score[best] = -1
     return np.array(rows), np.array(gains)
 

@@ -34,7 +34,8 @@ class MHEAL(BaseEstimator):
     trim : share of the sparsest rows that are picked only when nothing else is left (charged only)
     space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
     quota : share the budget equally among the clusters
-    n_starts : candidates for the first pick of a cluster, found by vector rotation (uncharged quotas only)
+    n_starts : candidates for the first pick of a cluster, found by vector rotation; like start_length and direction
+        of use only without charge and without global repulsion
     global_repulsion : keep away from picks in other clusters too
     start_length : length of the sequence whose product of chords ranks the candidates (Eq. 12). "quota" is
         the paper's, but then a small budget's picks are no longer the first of a larger one's
@@ -118,7 +119,11 @@ class MHEAL(BaseEstimator):
             points = points.unit()
         charge = None
         if self.charge is not None:
-            charge = charge_of(local_spacing(points, labels, len(centers)), self._power(), self.trim)
+            charge = charge_of(
+                local_spacing(points, labels, len(centers)),
+                POWER if self.charge == "auto" else float(self.charge),
+                self.trim,
+            )
 
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
@@ -140,9 +145,11 @@ class MHEAL(BaseEstimator):
             kernels = import_module(".kernels.cpu", __package__)
             X = as_pool(X, seed)
         if self.space == "raw":
-            return kernels.Points.raw(X)
+            points = kernels.Points.raw(X)
+            points.norms()  # refuses NaN and infinity by their row, before rows are sampled
+            return points
         points = kernels.Points.standardized(X)
-        if points.constant():
+        if points.constant() and len(X) > 1:
             raise ValueError(f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between")
         return points
 
@@ -158,9 +165,6 @@ class MHEAL(BaseEstimator):
         )  # fmt: skip
         return sampled_clusters(points, kmeans, self.cluster_sample, rng)
 
-    def _power(self) -> float:
-        return POWER if self.charge == "auto" else float(self.charge or POWER)
-
     def _check(self) -> None:
         """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
         choices = {
@@ -171,16 +175,22 @@ class MHEAL(BaseEstimator):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         whole = {
-            "n_clusters": "auto",
-            "n_starts": None,
-            "start_length": "quota",
-            "max_iter": None,
-            "cluster_sample": None,
+            "n_clusters": ("auto",),
+            "n_starts": (),
+            "start_length": ("quota",),
+            "n_init": ("auto",),
+            "max_iter": (),
+            "cluster_sample": (None,),
         }
-        for name, word in whole.items():
+        for name, words in whole.items():
             value = getattr(self, name)
-            if value != word and (not isinstance(value, Integral) or value < 1):
-                raise ValueError(f"{name} must be a positive integer{f' or {word!r}' if word else ''}, got {value!r}")
+            if value not in words and (not isinstance(value, Integral) or value < 1):
+                other = "".join(f" or {word!r}" for word in words)
+                raise ValueError(f"{name} must be a positive integer{other}, got {value!r}")
+        if not isinstance(self.tol, Real) or self.tol < 0:
+            raise ValueError(f"tol must be a number ≥ 0, got {self.tol!r}")
+        if not isinstance(self.trim, Real) or not 0 <= self.trim < 1:
+            raise ValueError(f"trim must be a share between 0 and 1, got {self.trim!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
             raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
 
@@ -196,5 +206,7 @@ def select(
 
     `n_classes`, if you know it, sets the number of clusters. See `MHEAL` for everything that can be changed.
     """
+    if n_classes is not None and (not isinstance(n_classes, Integral) or n_classes < 1):
+        raise ValueError(f"n_classes must be a positive integer or None, got {n_classes!r}")
     clusters: int | Literal["auto"] = "auto" if n_classes is None else n_classes
     return MHEAL(clusters, random_state=random_state).select(X, budget, labeled)

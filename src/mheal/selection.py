@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .pool.files import replacing
+
 if TYPE_CHECKING:
     import polars
 
@@ -20,7 +22,8 @@ class Selection:
     cluster : the spherical cluster each pick lies in (int32)
     gain : how far, in the units of the selector's own metric, the pick was from everything labelled or picked
         before it; infinite where there was nothing before
-    radius : the largest such distance left anywhere in the pool after the pick: what is still uncovered
+    radius : the largest such distance left anywhere in the pool after the pick: what is still uncovered. With a charge,
+        rows that are left for last (`trim`) hardly count
     """
 
     indices: npt.NDArray[np.int64]
@@ -75,12 +78,8 @@ class Selection:
         frame = self.to_frame()
         if path.suffix == ".jsonl":  # JSON has no infinity
             frame = _finite_or_null(frame)
-        partial = path.with_name(path.name + ".part")
-        try:
+        with replacing(path) as partial:
             getattr(frame, writers[path.suffix])(partial)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":

@@ -25,6 +25,11 @@ class Spread:
     gain: npt.NDArray[np.float64]
     radius: npt.NDArray[np.float64]
 
+    @classmethod
+    def nothing(cls, radius: float) -> "Spread":
+        """No picks, and what is left uncovered."""
+        return cls(np.empty(0, np.int64), np.empty(0), np.array([radius]))
+
 
 def spread_pool(points: Any, budget: int, labeled: Indices, charge: Charge | None) -> Spread:
     """Max-min over the whole pool (Eq. 8), away from labelled rows; starts at the densest point."""
@@ -53,7 +58,7 @@ def spread_quota(
         own = members[turns[0]]
         start = own[_densest(points.subset(own), None if charge is None else charge.take(own))]
     picks.add(start, weight[start])
-    traversals = [backend(points).Traversal(picks, m, candidate[m]) for m in members]
+    traversals = [backend(points).Traversal(picks, m, candidate[m], weight[m]) for m in members]
     for c, traversal in enumerate(traversals):
         traversal.exclude(start[labels[start] == c])
     rows = [] if len(labeled) else list(start)
@@ -68,21 +73,21 @@ def spread_quota(
 def _cover(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """The largest distance left anywhere after each pick, labelled rows included; every point against every pick."""
 
-    P, P_weight = picks.taken()
+    P, P_weight = (A.astype(np.float64) for A in picks.taken())  # in float32 small distances would cancel
     P_norm2 = np.einsum("ij,ij->i", P, P)
 
     def part(span: tuple[int, int]) -> npt.NDArray[Any]:
-        worst = np.zeros(len(P), points.dtype)
+        worst = np.zeros(len(P))
         for lo in range(span[0], span[1], 256):
             rows = np.arange(lo, min(span[1], lo + 256))
-            G = points.take(rows)
+            G = points.take(rows).astype(np.float64)
             distance2 = np.einsum("ij,ij->i", G, G)[:, None] + P_norm2 - 2 * G @ P.T
             distance2 *= weight[rows, None] * P_weight
             np.maximum(worst, np.minimum.accumulate(distance2, axis=1).max(axis=0), out=worst)
         return worst
 
     with single_threaded_blas():
-        return np.sqrt(np.max(run_parts(part, spans(points.shape[0], 1 << 14)), axis=0).astype(np.float64))
+        return np.sqrt(np.max(run_parts(part, spans(points.shape[0], 1 << 14)), axis=0))
 
 
 def spread_clusters(
@@ -110,14 +115,16 @@ def spread_clusters(
 
     def spread(c: int) -> Spread:
         """One cluster, on a copy of its rows that lies together."""
-        if wanted[c] == 0:
-            return Spread(np.empty(0, np.int64), np.empty(0), np.full(1, np.inf))
+        first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
+        if len(first) == len(members[c]):
+            return Spread.nothing(0.0)
+        if wanted[c] == 0 and len(first) == 0:
+            return Spread.nothing(np.inf)
         own = points.subset(members[c])
         own_charge = None if charge is None else charge.take(members[c])
-        first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
         if len(first):
             rows, score, left = traverse(own, wanted[c], first, own_charge, workers=1)
-            return _as_spread(members[c][rows], score, left)
+            return _as_spread(members[c][rows], score, left) if len(rows) else Spread.nothing(float(np.sqrt(left)))
         if own_charge is not None:
             candidates = _densest(own, own_charge)
         else:
@@ -157,9 +164,10 @@ def _merge(parts: list[Spread], turns: Indices | None, budget: int) -> Spread:
     """One order for all: clusters take turns or, without quotas, the largest gain goes first."""
     at = np.zeros(len(parts), np.int64)
     rows, gain, radius = np.empty(budget, np.int64), np.empty(budget), np.empty(budget)
+    sizes = np.array([len(p.rows) for p in parts])
     left = np.array([p.gain[0] if len(p.gain) else p.radius[-1] for p in parts])
     for t in range(budget):
-        c = int(turns[t]) if turns is not None else int(np.argmax(left))
+        c = int(turns[t]) if turns is not None else int(np.argmax(np.where(at < sizes, left, -1)))
         rows[t], gain[t] = parts[c].rows[at[c]], parts[c].gain[at[c]]
         left[c] = parts[c].radius[at[c]]
         at[c] += 1

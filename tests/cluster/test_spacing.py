@@ -34,6 +34,15 @@ def test_tiny_clusters_borrow_the_pool():
     assert r[:-1].max() < 5
 
 
+@pytest.mark.parametrize("size", [9, 30, 40, 41])
+def test_a_small_tight_cluster_is_dense(size):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((3000, 4)), 0.01 * rng.standard_normal((size, 4)) + 9])
+    labels = np.r_[np.zeros(3000), np.ones(size)].astype(np.int32)
+    r = local_spacing(Points.raw(X), labels, 2)
+    assert r[3000:].max() < r[:3000].min()
+
+
 def test_duplicates_have_spacing_zero():
     X = np.vstack([np.zeros((50, 3)), np.random.default_rng(0).standard_normal((50, 3))])
     r = local_spacing(Points.raw(X), np.zeros(100, np.int32), 1)

@@ -24,13 +24,14 @@ def test_traversal_equals_the_plain_loop(device, seed):
 
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (400, 9)) if seed % 2 else rng.standard_normal((400, 9))
-    weight = np.exp2(rng.integers(-1, 2, 400))
+    weight, candidate = np.exp2(rng.integers(-1, 2, 400)), np.exp2(rng.integers(-4, 2, 400))
     rows, score, left = traverse(
-        Points.raw(torch.tensor(X, dtype=torch.float64, device=device)), 60, np.array([3, 8]), Charge(weight, weight)
+        Points.raw(torch.tensor(X, dtype=torch.float64, device=device)), 60, np.array([3, 8]), Charge(weight, candidate)
     )
-    expected, expected_score = reference.max_min(X, 61, [3, 8], weight)
+    expected, expected_score = reference.max_min(X, 61, [3, 8], weight, candidate)
     np.testing.assert_allclose(score, expected_score[:60], rtol=1e-9, atol=1e-9)
     assert left == pytest.approx(expected_score[60])
+    assert len(set(rows)) == 60
     if seed % 2 == 0:  # with masses of ties a device may break them otherwise
         np.testing.assert_array_equal(rows, expected[:60])
 

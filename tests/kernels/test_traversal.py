@@ -46,6 +46,15 @@ def test_picks_identical_to_plain_loop_on_200_pools(seed, small_sets):
     assert left == pytest.approx(after[picks] if picks < available else 0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_row_has_another_weight_once_it_is_picked(seed, small_sets):
+    X, picks, chosen, _ = random_pool(seed)
+    rng = np.random.default_rng(seed)
+    weight, candidate = np.exp2(rng.integers(-2, 3, len(X))), np.exp2(rng.integers(-8, 3, len(X)))
+    rows = traverse(Points.raw(X.astype(np.float64)), picks, chosen, Charge(weight, candidate))[0]
+    np.testing.assert_array_equal(rows, reference.max_min(X, picks, chosen, weight, candidate)[0])
+
+
 @pytest.mark.parametrize("seed", range(1, 40, 2))
 def test_float32_is_exact_on_integers(seed, small_sets):
     X, picks, chosen, weight = random_pool(seed)
@@ -94,7 +103,7 @@ def test_most_distances_are_never_computed(monkeypatch):
     n, picks = 20_000, 400
     X = (rng.standard_normal((50, 32))[rng.integers(50, size=n)] * 3 + rng.standard_normal((n, 32))).astype(np.float32)
     counted = []
-    catch_up = traversal._catch_up
+    catch_up = traversal.catch_up
 
     def counting(*args):
         todo, worker, _workers, t, seen = args[5], args[6], args[7], args[11], args[15]
@@ -102,7 +111,7 @@ def test_most_distances_are_never_computed(monkeypatch):
             counted.append(int((t - seen[todo]).sum()))
         catch_up(*args)
 
-    monkeypatch.setattr(traversal, "_catch_up", counting)
+    monkeypatch.setattr(traversal, "catch_up", counting)
     traverse(Points.raw(X), picks, np.array([0]), workers=1)
     assert 0 < sum(counted) < 0.5 * n * picks
 

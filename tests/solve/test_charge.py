@@ -79,6 +79,12 @@ def test_masses_of_duplicates_have_finite_charge():
     assert len({tuple(x) for x in X[rows]}) == 51
 
 
+@pytest.mark.parametrize(("start", "error"), [(-1, ValueError), (600, ValueError), (3, ValueError), (2.5, TypeError)])
+def test_start_is_checked(start, error):
+    with pytest.raises(error, match="start"):
+        mheal.solve.charged_max_min(blob_with_outliers(n=500)[0], 5, start=start, chosen=[3])
+
+
 @pytest.mark.parametrize("p", [0, -1])
 def test_power_must_be_positive(p):
     with pytest.raises(ValueError, match="positive"):

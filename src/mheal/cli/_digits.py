@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 import mheal
 
-from ._files import replacing
+from ..pool.files import replacing
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

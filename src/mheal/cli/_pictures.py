@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from ..pool.files import replacing
 from ._digits import Floats, Runs
-from ._files import replacing
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; markers differ for print.
 STYLES = (("#0072B2", "o"), ("#555555", "s"), ("#D55E00", "^"), ("#CC79A7", "D"))

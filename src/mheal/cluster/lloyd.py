@@ -23,7 +23,6 @@ class Clustering:
     labels: npt.NDArray[np.int32]
     inertia: float
     n_iter: int
-    converged: bool
 
 
 class Lloyd:
@@ -72,7 +71,7 @@ class Lloyd:
         alive = length > 1e-9 * length.max()
         new = self.C.astype(np.float64)
         new[alive] = self.sums[alive] / length[alive, None]
-        if len(empty):
+        if len(empty) and (self.inverse_norm > 0).any():
             new[empty] = self._worst_served(len(empty))
         centers = new.astype(self.C.dtype)
         moved = np.linalg.norm(centers.astype(np.float64) - self.C, axis=1)
@@ -82,15 +81,15 @@ class Lloyd:
     def _worst_served(self, n: int) -> npt.NDArray[np.float64]:
         """Unit rows farthest from their own centre, mutually different where possible."""
         self.assign(exact=True)
-        chord = np.where(self.inverse_norm > 0, self.upper, -1)
-        candidates = np.argsort(-chord, kind="stable")[: 16 * n]
+        usable = np.flatnonzero(self.inverse_norm > 0)
+        candidates = usable[np.argsort(-self.upper[usable], kind="stable")[: 16 * n]]
         _, first_seen = np.unique(self.points.directions(candidates), axis=0, return_index=True)
         chosen = candidates[np.sort(first_seen)[:n]]
         return np.resize(self.points.directions(chosen).astype(np.float64), (n, self.C.shape[1]))
 
     def run(self, max_iter: int, tol: float, progress: Progress | None = None) -> Clustering:
         """Iterate until the centres rest, or move by less than `tol` times the mean variance of a column."""
-        converged, iteration, enough = False, 0, 0.0
+        iteration, enough = 0, 0.0
         for iteration in range(1, max_iter + 1):
             self.assign()
             if iteration == 1 and self.mass.sum() > 0:
@@ -100,9 +99,8 @@ class Lloyd:
             if progress:
                 progress(iteration, shift)
             if shift <= enough:
-                converged = True
                 break
         self.assign(exact=True)  # labels that belong to the final centres
         # 1 − cos is half the squared chord; rows without a direction count for nothing.
         inertia = float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2
-        return Clustering(self.C, self.labels, inertia, iteration, converged)
+        return Clustering(self.C, self.labels, inertia, iteration)

@@ -46,9 +46,12 @@ class PlainLloyd:
         alive = length > 1e-12
         new[alive] = sums[alive] / length[alive, None]
         empty = np.flatnonzero(np.bincount(labels[self.weight > 0], minlength=k) == 0)
-        if len(empty):
-            worst = np.argsort(np.where(self.weight > 0, cosine, np.inf), kind="stable")[: len(empty)]
-            new[empty[: len(worst)]] = self.rows.directions(worst)
+        if len(empty) and self.weight.any():
+            usable = np.flatnonzero(self.weight > 0)
+            candidates = usable[np.argsort(cosine[usable], kind="stable")[: 16 * len(empty)]]
+            _, first_seen = np.unique(self.rows.directions(candidates), axis=0, return_index=True)
+            chosen = candidates[np.sort(first_seen)[: len(empty)]]
+            new[empty] = np.resize(self.rows.directions(chosen), (len(empty), new.shape[1]))
         centers = new.astype(self.C.dtype)
         moved = centers.astype(np.float64) - self.C
         self.C = centers
@@ -59,7 +62,7 @@ class PlainLloyd:
         n, d = self.rows.shape
         mean = self.rows.sums(np.zeros(n, np.int32), self.weight, 1)[0] / max(self.weight.sum(), 1e-300)
         enough = tol * max(0.0, 1.0 - float(mean @ mean)) / d
-        converged, iteration = False, 0
+        iteration = 0
         labels, cosine = self.rows.nearest(self.C)
         for iteration in range(1, max_iter + 1):
             shift = self.update(labels, cosine)
@@ -67,7 +70,6 @@ class PlainLloyd:
             if progress:
                 progress(iteration, shift)
             if shift <= enough:
-                converged = True
                 break
         inertia = max(0.0, float(self.weight @ (1.0 - cosine)))
-        return Clustering(self.C, labels, inertia, iteration, converged)
+        return Clustering(self.C, labels, inertia, iteration)

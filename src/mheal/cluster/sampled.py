@@ -24,11 +24,27 @@ def sampled_clusters(
     n = points.shape[0]
     if sample is None or n <= max(sample, kmeans.n_clusters):
         kmeans._fit(points)
-        return kmeans.labels_, kmeans.cluster_centers_
-    rows = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
-    centers = kmeans._fit(points.subset(rows)).cluster_centers_
+        labels, centers = kmeans.labels_, kmeans.cluster_centers_
+    else:
+        rows = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
+        centers = kmeans._fit(points.subset(rows)).cluster_centers_
+        labels = _assign(points, centers)
+    somewhere = points.nonzero()
+    if not somewhere.all():
+        labels[~somewhere] = _nearest_to_origin(points, np.where(somewhere, labels, -1), len(centers))
+    return labels, centers
+
+
+def _assign(points: Any, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     if not isinstance(points, Points):
-        return points.nearest(centers)[0], centers
+        return points.nearest(centers)[0]
     lloyd = Lloyd(points, centers)
     lloyd.assign()
-    return lloyd.labels, centers
+    return lloyd.labels
+
+
+def _nearest_to_origin(points: Any, labels: npt.NDArray[np.int32], k: int) -> int:
+    """The cluster whose mean is nearest to 0: where rows go that have no direction."""
+    members = (np.flatnonzero(labels == c)[:1000] for c in range(k))
+    lengths = [float(np.linalg.norm(points.take(m).mean(axis=0))) if len(m) else np.inf for m in members]
+    return int(np.argmin(lengths))

@@ -25,10 +25,10 @@ def local_spacing(points: Any, labels: npt.NDArray[np.int32], n_clusters: int) -
     tasks = []
     for c in range(n_clusters):
         members = order[ends[c] : ends[c + 1]]
-        candidates = members if len(members) > NEIGHBOURS else np.arange(len(labels))
+        candidates = members if len(members) > FEWEST else np.arange(len(labels))
         references = _thin(candidates, REFERENCES)
         share = NEIGHBOURS * len(references) / len(candidates)
-        neighbours = max(1, min(len(references) - 1, max(FEWEST, round(share))))
+        neighbours = max(1, min(len(references) - 1, NEIGHBOURS, max(FEWEST, round(share))))
         tasks += [(members[lo:hi], references, neighbours) for lo, hi in spans(len(members), TASK)]
     out = np.empty(len(labels), points.dtype)
     for (members, _, _), spacing in zip(tasks, backend(points).spacing(points, tasks), strict=True):

@@ -15,6 +15,7 @@ class SparseRows:
 
     def __init__(self, X: Any) -> None:
         self.U = normalize(X)
+        self.U.eliminate_zeros()  # else a row of stored zeros would seem to have a direction
         self.dtype: np.dtype[Any] = self.U.dtype
         self.shape: tuple[int, int] = self.U.shape
 

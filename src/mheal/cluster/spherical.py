@@ -115,8 +115,12 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return np.concatenate(out)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the objective on X."""
-        return -float(sum((1.0 - cosine.max(axis=1)).sum() for _, cosine in self._blocks(X)))
+        """Minus the objective on X; rows without a direction count for nothing."""
+        total = 0.0
+        for U, cosine in self._blocks(X):
+            lost = 1.0 - cosine.max(axis=1)
+            total += float(lost[np.asarray(abs(U).sum(axis=1)).ravel() > 0].sum())
+        return -total
 
     def _blocks(self, X: Any) -> Iterator[tuple[Any, npt.NDArray[Any]]]:
         """Unit rows of X, a block at a time, and their cosines with all centres."""
@@ -162,8 +166,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if self.init not in ("k-means++", "random"):
             raise ValueError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
         usable = np.flatnonzero(X.nonzero() if weight is None else X.nonzero() & (weight > 0))
+        if len(usable) == 0:  # no row has a direction: any will do
+            return np.full((self.n_clusters, X.shape[1]), X.shape[1] ** -0.5, X.dtype)
         if len(usable) < self.n_clusters:  # too few directions: let rows repeat
-            usable = np.arange(X.shape[0])
+            usable = np.resize(usable, self.n_clusters)
         if self.init == "random":
             return X.directions(rng.choice(usable, self.n_clusters, replace=False))
         sample = sample_rows(usable, self.n_clusters, rng)

@@ -5,11 +5,12 @@ the same on a laptop and on a server.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -41,11 +42,36 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="mheal")
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but none of its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+class _SingleThreadedBlas:
+    """Counts who is inside, so that only the last one out sets BLAS back."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.limiter = _controller().limit(limits=1, user_api="blas")
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limiter.restore_original_limits()
+
+
+_blas = _SingleThreadedBlas()
+
+
+def single_threaded_blas() -> AbstractContextManager[None]:
     """Our threads call BLAS themselves, so inside BLAS there must be only one."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+    return _blas
 
 
 def run_parts(work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None) -> list[Result]:

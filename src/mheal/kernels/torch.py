@@ -152,6 +152,7 @@ class Traversal:
         picks: Picks,
         members: npt.NDArray[np.int64] | None = None,
         weight: npt.NDArray[Any] | None = None,
+        placed: npt.NDArray[Any] | None = None,
         workers: int | None = None,
         first: None = None,
     ) -> None:
@@ -160,6 +161,7 @@ class Traversal:
         self.members = np.arange(points.shape[0]) if members is None else members
         self.Z = points.Z if members is None else points.Z[points.index(members)]
         self.weight = points.Z.new_ones(len(self.members)) if weight is None else points.floats(weight)
+        self.placed = self.weight if placed is None else points.floats(placed)
         self.norm2 = self.Z.square().sum(1)
         self.score = torch.full_like(self.weight, torch.inf)
         self.seen = 0
@@ -183,7 +185,7 @@ class Traversal:
         for t in range(n):
             gain[t], picked[t] = self.score.max(dim=0)
             at = picked[t : t + 1]
-            picks.P[picks.count], picks.weight[picks.count] = self.Z[at][0], self.weight[at][0]
+            picks.P[picks.count], picks.weight[picks.count] = self.Z[at][0], self.placed[at][0]
             picks.count += 1
             self._catch_up()
             self.score[at] = -1
@@ -227,7 +229,9 @@ def as_pool(X: torch.Tensor) -> torch.Tensor:
     if 0 in X.shape:
         raise ValueError(f"X is empty, shape {tuple(X.shape)}: it needs at least one row and one column")
     X = X.detach()
-    return X if X.dtype in (torch.float32, torch.float64) else X.float()
+    if X.dtype in (torch.float32, torch.float64):
+        return X
+    return X.float() if X.element_size() <= 2 else X.double()  # whichever holds the numbers exactly
 
 
 def _norms(Z: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,6 @@
 """What may come in: pools, budgets and labelled rows, or a one-line error that says what to do."""
 
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -22,6 +23,8 @@ def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         return _from_sparse(X, random_state)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         X = _from_frame(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
     A = np.asarray(X)
     if A.dtype.kind in "OUS":
         A = _from_objects(A)
@@ -32,10 +35,14 @@ def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         raise ValueError(f"X must have rows and columns, but has {A.ndim} dimension(s): try {hint}")
     if A.shape[0] == 0 or A.shape[1] == 0:
         raise ValueError(f"X is empty, shape {A.shape}: it needs at least one row and one column")
-    if A.dtype not in (np.float32, np.float64):
-        exact_in_float32 = A.dtype.itemsize <= 2
-        A = A.astype(np.float32 if exact_in_float32 else np.float64)
-    return np.ascontiguousarray(A)
+    return np.ascontiguousarray(A, dtype=_working_dtype(A.dtype))
+
+
+def _working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """Floats stay what they are; other numbers become the smallest of the two types that holds them exactly."""
+    if dtype == np.float32 or dtype.itemsize <= 2:
+        return np.float32
+    return np.float64
 
 
 def as_budget(budget: Any, available: int) -> int:
@@ -46,9 +53,24 @@ def as_budget(budget: Any, available: int) -> int:
         raise TypeError(f"budget must be a whole number, got {budget!r}") from None
     if n < 1:
         raise ValueError(f"budget must be at least 1, got {n}")
+    if available == 0:
+        raise ValueError("every row is labelled already: there is nothing left to pick")
     if n > available:
         raise ValueError(f"budget {n} exceeds the {available} unlabelled rows: ask for at most {available}")
     return n
+
+
+def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
+    """The first pick as a row between 0 and n − 1 that is not chosen already."""
+    try:
+        row = index(start)
+    except TypeError:
+        raise TypeError(f"start must be a row number, got {start!r}") from None
+    if not 0 <= row < n:
+        raise ValueError(f"start must be a row between 0 and {n - 1}, got {row}")
+    if row in chosen:
+        raise ValueError(f"start is row {row}, which is among the chosen ones")
+    return row
 
 
 def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
@@ -74,16 +96,22 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
 
 
 def _from_frame(frame: Any) -> Any:
-    """A pandas or polars frame as an array; the first column that is not numeric is named in the error."""
-    for name in frame.columns:
-        column = frame[name]
-        kind = np.asarray(column[:1]).dtype.kind if len(frame) else "f"
-        if kind not in "fiub":
+    """A pandas or polars frame as an array of numbers; missing cells become NaN, to be refused by their place."""
+    columns = []
+    for i, name in enumerate(frame.columns):
+        column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[name]
+        values = column.to_numpy()
+        if values.dtype.kind == "O" and hasattr(column, "isna"):  # pandas: nullable numbers are objects
+            missing = column.isna().to_numpy()
+            if all(isinstance(v, Real) for v in values[~missing]):
+                values = np.where(missing, np.nan, values).astype(np.float64)
+        if values.dtype.kind not in "fiub":
             raise TypeError(
                 f"column {name!r} is not numeric ({column.dtype}): drop it, or encode it "
                 "(sklearn.preprocessing.OneHotEncoder does)"
             )
-    return frame.to_numpy()
+        columns.append(values)
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -103,7 +131,9 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
     X = X.tocsr()
     if 0 in X.shape:
         raise ValueError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
-    X = X.astype(np.float64 if X.dtype == np.float64 else np.float32)
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
+    X = X.astype(_working_dtype(X.dtype))
     if not np.isfinite(X.data).all():
         at = int(np.flatnonzero(~np.isfinite(X.data))[0])
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1

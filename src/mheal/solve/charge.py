@@ -16,7 +16,7 @@ from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spacing import local_spacing
 from ..cluster.spherical import SphericalKMeans
 from ..kernels.points import Points
-from ..pool.check import as_budget, as_labeled, as_pool
+from ..pool.check import as_budget, as_labeled, as_pool, as_start
 from .max_min import traverse
 
 POWER = 1.25
@@ -72,13 +72,14 @@ def charged_max_min(
     chosen = as_labeled(chosen, len(X))
     n = as_budget(n, len(X) - len(chosen))
     points = Points.raw(X)
+    points.norms()  # refuses NaN and infinity by their row, before rows are sampled
     rng = np.random.RandomState(random_state)
     kmeans = SphericalKMeans(auto_clusters(len(X)), max_iter=10, tol=1e-3, random_state=rng)
     labels, centers = sampled_clusters(points, kmeans, SAMPLE, rng)
     spacing = local_spacing(points, labels, len(centers))
     if start is None and len(chosen) == 0:
         start = int(np.argmin(spacing))
-    first = [] if start is None else [start]
+    first = [] if start is None else [as_start(start, len(X), chosen)]
     if len(first) == n:
         return np.array(first)
     before = np.append(chosen, first).astype(np.int64)
