@@ -65,6 +65,7 @@ def assign_part(
     `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
     there are no bounds yet; after an `exact` one, `upper` is the chord itself and not only a bound on it.
     """
+    wide_vectors()
     k, d = sums.shape
     in_place = offset.size == 0 and X.dtype == panels.dtype
     rows, every, movers = np.empty(BLOCK, np.int64), np.arange(BLOCK), np.empty(BLOCK, np.int64)

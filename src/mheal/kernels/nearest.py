@@ -33,8 +33,14 @@ def lanes(dtype: Any) -> int:
 
 
 def pack(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias that makes the padding lose."""
+    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias that makes the padding lose.
+
+    Up to 16 centres in float32 are packed in quads instead: a vector holds four coordinates of four centres, so that
+    one load serves four coordinates of a row. Memory is then the only limit.
+    """
     k, d = C.shape
+    if _WIDE and C.dtype == np.float32 and k <= 16 and d % 4 == 0:
+        return _pack_quads(C)
     width = PANEL * lanes(C.dtype)
     panels = -(-k // width)
     padded = np.zeros((panels * width, d), C.dtype)
@@ -42,6 +48,18 @@ def pack(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     bias = np.full(panels * width, LEAST, C.dtype)
     bias[:k] = 0
     return np.ascontiguousarray(padded.reshape(panels, width, d).transpose(0, 2, 1)), bias.reshape(panels, width)
+
+
+def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """One panel (d/4, vectors·16): lane 4j + t of vector v is coordinate t of centre 4v + j."""
+    k, d = C.shape
+    vectors = max(2, -(-k // 4))
+    padded = np.zeros((vectors * 4, d), C.dtype)
+    padded[:k] = C
+    panel = padded.reshape(vectors, 4, d // 4, 4).transpose(2, 0, 1, 3).reshape(1, d // 4, vectors * 16)
+    lane = np.arange(16)  # after the sums over coordinates lane 4j + v belongs to centre 4v + j
+    bias = np.where((lane % 4) * 4 + lane // 4 < k, 0, LEAST).astype(C.dtype)
+    return np.ascontiguousarray(panel), bias[None]
 
 
 class _Vectors:
@@ -93,6 +111,77 @@ class _Vectors:
         return loaded
 
 
+def _compete(vec: _Vectors, top: Any, runner_up: Any, number: Any, best: Any, second: Any, where: Any) -> None:
+    """The best of all lanes against what other panels had; runner_up is what each lane had besides its top."""
+    b = vec.b
+    winner = vec.largest(top)
+    lane = vec.first_lane(b.fcmp_ordered("==", top, vec.splat(winner)))
+    rest = vec.largest(b.select(vec.lane_is(lane), runner_up, top))
+    old = b.load(best)
+    won = vec.above(winner, old)
+    loser = b.select(won, old, winner)
+    b.store(vec.max(vec.max(b.load(second), rest), loser), second)
+    b.store(b.select(won, winner, old), best)
+    b.store(b.select(won, number(lane), b.load(where)), where)
+
+
+def _quad_tile(n_rows: int, n_vectors: int) -> Any:
+    """As _tile, for centres packed in quads; there is only one panel of them."""
+
+    @intrinsic
+    def tile(typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, best: Any, second: Any, where: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+            array = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 3, 4, 5, 6, 7)}
+
+            def at(i: int, *index: Any) -> Any:
+                return cgutils.get_item_pointer(
+                    context, builder, kinds[i], array[i], index, wraparound=False, boundscheck=False
+                )
+
+            intp, scalar = args[2].type, context.get_value_type(kinds[3].dtype)  # float32 where it is used
+            vec = _Vectors(builder, scalar, 16)
+            nothing = ir.Constant(vec.type, ir.Undefined)
+            quad, four = ir.VectorType(vec.scalar, 4), ir.Constant(vec.ints, [0, 1, 2, 3] * 4)
+            z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
+            row = [builder.bitcast(at(0, builder.load(at(1, z[r])), intp(0)), quad.as_pointer()) for r in range(n_rows)]
+            total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
+            for r in range(n_rows):
+                for v in range(n_vectors):
+                    builder.store(ir.Constant(vec.type, [0.0] * 16), total[r][v])
+            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, array[3].shape)[0]) as loop:
+                centers = [vec.load(at(3, loop.index, intp(16 * v))) for v in range(n_vectors)]
+                for r in range(n_rows):
+                    x = builder.load(builder.gep(row[r], [loop.index]))
+                    x.align = 4
+                    x = builder.shuffle_vector(x, ir.Constant(quad, ir.Undefined), four)
+                    for v in range(n_vectors):
+                        builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
+
+            def fold(x: Any, distance: int) -> Any:
+                """Add to each lane the one `distance` away inside its group of four."""
+                other = ir.Constant(vec.ints, [lane ^ distance for lane in range(16)])
+                return builder.fadd(x, builder.shuffle_vector(x, nothing, other))
+
+            def number(lane: Any) -> Any:
+                return builder.or_(
+                    builder.shl(builder.and_(lane, vec.i32(3)), vec.i32(2)), builder.lshr(lane, vec.i32(2))
+                )
+
+            for r in range(n_rows):
+                scores = vec.load(at(4, intp(0)))
+                for v in range(n_vectors):
+                    mine = ir.Constant(ir.VectorType(ir.IntType(1), 16), [int(lane % 4 == v) for lane in range(16)])
+                    total_v = fold(fold(builder.load(total[r][v]), 1), 2)
+                    scores = builder.select(mine, builder.fadd(scores, total_v), scores)
+                _compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, *(at(i, z[r]) for i in (5, 6, 7)))
+            return context.get_dummy_value()
+
+        return types.void(X, rows, z, Ct, bias, best, second, where), codegen
+
+    return tile
+
+
 def _tile(n_rows: int, n_vectors: int) -> Any:
     """An instruction: let a panel's centres compete for the rows rows[z : z + n_rows].
 
@@ -137,18 +226,12 @@ def _tile(n_rows: int, n_vectors: int) -> Any:
                     runner_up = vec.max(runner_up, vec.min(top, score))
                     vector = builder.select(vec.above(score, top), vec.splat(vec.i32(v), vec.ints), vector)
                     top = vec.max(top, score)
-                # Then across the lanes, and against what other panels had.
-                winner = vec.largest(top)
-                lane = vec.first_lane(builder.fcmp_ordered("==", top, vec.splat(winner)))
-                rest = vec.largest(builder.select(vec.lane_is(lane), runner_up, top))
-                number = builder.add(builder.mul(builder.extract_element(vector, lane), vec.i32(vec.n)), lane)
-                number = builder.add(number, builder.trunc(args[5], vec.i32))
-                old, old_second = builder.load(at(6, z[r])), builder.load(at(7, z[r]))
-                won = vec.above(winner, old)
-                loser = builder.select(won, old, winner)
-                builder.store(vec.max(vec.max(old_second, rest), loser), at(7, z[r]))
-                builder.store(builder.select(won, winner, old), at(6, z[r]))
-                builder.store(builder.select(won, number, builder.load(at(8, z[r]))), at(8, z[r]))
+
+                def number(lane: Any, vector: Any = vector) -> Any:
+                    center = builder.add(builder.mul(builder.extract_element(vector, lane), vec.i32(vec.n)), lane)
+                    return builder.add(center, builder.trunc(args[5], vec.i32))
+
+                _compete(vec, top, runner_up, number, *(at(i, z[r]) for i in (6, 7, 8)))
             return context.get_dummy_value()
 
         return types.void(X, rows, z, Ct, bias, base, best, second, where), codegen
@@ -160,6 +243,9 @@ _one_1, _many_1 = _tile(1, 1), _tile(R1, 1)
 _one_2, _many_2 = _tile(1, 2), _tile(R2, 2)
 _one_3, _many_3 = _tile(1, 3), _tile(R3, 3)
 _one_4, _many_4 = _tile(1, 4), _tile(R4, 4)
+_one_quad_2, _many_quad_2 = _quad_tile(1, 2), _quad_tile(R2, 2)
+_one_quad_3, _many_quad_3 = _quad_tile(1, 3), _quad_tile(R3, 3)
+_one_quad_4, _many_quad_4 = _quad_tile(1, 4), _quad_tile(R4, 4)
 
 
 @kernel
@@ -208,12 +294,40 @@ def _panel(
 
 
 @kernel
+def _quads(X: Any, rows: Any, n: int, Ct: Any, bias: Any, best: Any, second: Any, where: Any) -> None:
+    wide_vectors()
+    vectors = Ct.shape[1] // 16
+    if vectors == 2:
+        for z in range(0, n - R2 + 1, R2):
+            _ask(X, rows, z, R2, n)
+            _many_quad_2(X, rows, z, Ct, bias, best, second, where)
+        for z in range(n - n % R2, n):
+            _one_quad_2(X, rows, z, Ct, bias, best, second, where)
+    elif vectors == 3:
+        for z in range(0, n - R3 + 1, R3):
+            _ask(X, rows, z, R3, n)
+            _many_quad_3(X, rows, z, Ct, bias, best, second, where)
+        for z in range(n - n % R3, n):
+            _one_quad_3(X, rows, z, Ct, bias, best, second, where)
+    else:
+        for z in range(0, n - R4 + 1, R4):
+            _ask(X, rows, z, R4, n)
+            _many_quad_4(X, rows, z, Ct, bias, best, second, where)
+        for z in range(n - n % R4, n):
+            _one_quad_4(X, rows, z, Ct, bias, best, second, where)
+
+
+@kernel
 def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
     """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
+    wide_vectors()
     for z in range(n):
         best[z] = LEAST
         second[z] = LEAST
         where[z] = 0
+    if panels.shape[1] != X.shape[1]:  # four coordinates a step
+        _quads(X, rows, n, panels[0], bias[0], best, second, where)
+        return
     width = panels.shape[2]
     lane = width // PANEL
     for p in range(panels.shape[0]):
