@@ -1,0 +1,65 @@
+"""Bad input gets one line that names the row or column, and the remedy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from mheal import MHEAL
+
+X = load_digits().data.astype(np.float32)
+
+NAN, INF = X[:50].copy(), X[:50].copy()
+NAN[17, 3], INF[8, 60] = np.nan, -np.inf
+BAD = {
+    "NaN": (NAN, {}, ValueError, r"NaN at row 17, column 3"),
+    "infinity": (INF, {}, ValueError, r"infinity at row 8, column 60"),
+    "1-D": (X[0], {}, ValueError, r"1 dimension.*reshape"),
+    "3-D": (X.reshape(-1, 8, 8), {}, ValueError, r"3 dimension.*reshape"),
+    "no rows": (X[:0], {}, ValueError, "empty"),
+    "no columns": (X[:, :0], {}, ValueError, "empty"),
+    "text": (np.array([["a", "b"]] * 9), {}, TypeError, r"'a'.*row 0, column 0"),
+    "objects": (np.array([[1, 2], [3, None]], object), {}, TypeError, "None at row 1, column 1"),
+    "complex": (X[:9] + 1j, {}, TypeError, "complex"),
+    "missing": (pd.DataFrame({"a": [1, 2], "b": pd.array([3, None])}), {}, ValueError, "NaN at row 1, column 1"),
+    "masked": (np.ma.masked_equal(X[:9], 0), {}, ValueError, "masked"),
+    "complex sparse": (sparse.csr_matrix(X[:9] + 1j), {}, TypeError, "complex"),
+    "NaN, raw, many rows": (
+        np.r_[np.ones((15_000, 2)), [[1, np.nan]], np.ones((9_000, 2))],
+        {"space": "raw"},
+        ValueError,
+        "NaN at row 15000, column 1",
+    ),
+    "all labelled": (X[:9], {"labeled": range(9)}, ValueError, "every row is labelled"),
+    "n_init": (X, {"n_init": 0}, ValueError, "n_init must be"),
+    "max_iter": (X, {"max_iter": None}, ValueError, "max_iter must be"),
+    "tol": (X, {"tol": -1}, ValueError, "tol must be"),
+    "text column": (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), {}, TypeError, "column 'b' is not numeric"),
+    "all rows equal": (np.ones((20, 4)), {}, ValueError, "all 20 rows of X are equal"),
+    "budget 0": (X, {"budget": 0}, ValueError, "at least 1"),
+    "budget negative": (X, {"budget": -3}, ValueError, "at least 1"),
+    "budget float": (X, {"budget": 2.5}, TypeError, "whole number"),
+    "budget too large": (X, {"budget": 1798}, ValueError, "1797 unlabelled rows"),
+    "budget too large with labels": (X, {"budget": 1797, "labeled": [0]}, ValueError, "at most 1796"),
+    "labelled twice": (X, {"labeled": [4, 9, 4]}, ValueError, "row 4 twice"),
+    "labelled out of range": (X, {"labeled": [4, 1797]}, ValueError, "row 1797, but rows go from 0 to 1796"),
+    "labelled negative": (X, {"labeled": [-1]}, ValueError, "row -1"),
+    "labelled floats": (X, {"labeled": [1.0, 2.0]}, TypeError, "row numbers"),
+    "mask of wrong length": (X, {"labeled": np.ones(3, bool)}, ValueError, "1797 rows"),
+    "too many clusters": (X, {"n_clusters": 2000}, ValueError, "at most 1797"),
+    "clusters 0": (X, {"n_clusters": 0}, ValueError, "n_clusters must be"),
+    "space": (X, {"space": "flat"}, ValueError, "space must be one of"),
+    "charge": (X, {"charge": -1}, ValueError, "charge must be"),
+    "trim": (X, {"trim": 1.5}, ValueError, "trim must be"),
+    "starts": (X, {"n_starts": 0}, ValueError, "n_starts must be"),
+}
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
+def test_bad_input_gets_one_clear_line(case):
+    pool, arguments, error, message = case
+    parameters = {k: v for k, v in arguments.items() if k not in ("budget", "labeled")}
+    with pytest.raises(error, match=message) as raised:
+        MHEAL(**parameters).select(pool, arguments.get("budget", 1), arguments.get("labeled"))
+    assert "\n" not in str(raised.value)
