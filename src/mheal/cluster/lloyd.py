@@ -53,9 +53,12 @@ class Lloyd:
 
         def part(span: tuple[int, int]) -> tuple[Any, Any]:
             sums, mass = np.zeros_like(self.sums), np.zeros_like(self.mass)
+            G = np.empty((BLOCK, self.C.shape[1]), self.C.dtype)
+            staged = G.view()
+            staged.flags.writeable = False
             assign_part(
                 self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
-                *centers, self.labels, self.upper, self.lower, sums, mass, self.first, exact,
+                *centers, self.labels, self.upper, self.lower, sums, mass, self.first, exact, G, staged,
             )  # fmt: skip
             return sums, mass
 

@@ -57,19 +57,19 @@ def _add(total: Any, row: Any, u: Any) -> None:
 def assign_part(
     X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
     panels: Any, bias: Any, moved: Any, farthest: Any,
-    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool,
+    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool, G: Any, staged: Any,
 ) -> None:  # fmt: skip
     """Assign rows lo..hi to the nearest of the unit centres packed in `panels`.
 
     `moved` are the chords that the centres have gone since the last pass, `farthest` the longest of them. `sums` and
     `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
-    there are no bounds yet; after an `exact` one, `upper` is the chord itself and not only a bound on it.
+    there are no bounds yet; after an `exact` one, `upper` is the chord itself and not only a bound on it. G is scratch
+    for BLOCK rows, `staged` a read-only view of it: of the type of X, so that the tiles are compiled once.
     """
     wide_vectors()
     k, d = sums.shape
     in_place = offset.size == 0 and X.dtype == panels.dtype
     rows, every, movers = np.empty(BLOCK, np.int64), np.arange(BLOCK), np.empty(BLOCK, np.int64)
-    G = np.empty((1 if in_place else BLOCK, d), panels.dtype)
     best, second = np.empty(BLOCK, panels.dtype), np.empty(BLOCK, panels.dtype)
     inverse, where = np.empty(BLOCK, panels.dtype), np.empty(BLOCK, np.int32)
     partial, pending = np.zeros((k, d), panels.dtype), 0
@@ -85,7 +85,7 @@ def assign_part(
             two_nearest(X, rows, m, panels, bias, k, best, second, where)
         else:
             stage(X, rows, m, offset, scale, scale[:0], G)
-            two_nearest(G, every, m, panels, bias, k, best, second, where)
+            two_nearest(staged, every, m, panels, bias, k, best, second, where)
         for z in range(m):
             inverse[z] = inverse_norm[rows[z]]
         _chords(best, inverse, m)
@@ -99,7 +99,7 @@ def assign_part(
         for y in range(changed):
             z = movers[y]
             i = rows[z]
-            row, u = X[i] if in_place else G[z], weight[i] * inverse[z]
+            row, u = X[i] if in_place else staged[z], weight[i] * inverse[z]
             mass[where[z]] += weight[i]
             _add(partial[where[z]], row, u)
             if not first:
