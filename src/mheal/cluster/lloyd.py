@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels import codes
 from ..kernels.kmeans import BLOCK, assign_part
 from ..kernels.nearest import pack
 from ..kernels.points import Points
@@ -40,6 +41,7 @@ class Lloyd:
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
         self.moved = np.zeros(k, points.dtype)
         self.first = True
+        self.codes = codes.empty_codes(n if codes.usable(n, d, k) else 0, d)
         # A fixed number of parts, so that sums do not depend on the number of threads.
         self.parts = spans(n, max(8 * BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
 
@@ -48,24 +50,28 @@ class Lloyd:
 
         After an exact one `upper` holds the chord from each row to its own centre.
         """
-        panels, bias = pack(self.C)
-        centers = (panels, bias, self.moved, self.moved.max())
+        centers = (self.C, *pack(self.C), self.moved, self.moved.max())
+        coded = (self.codes, *codes.encode_centers(self.C), codes.tolerance(self.C.shape[1]))
 
-        def part(span: tuple[int, int]) -> tuple[Any, Any]:
+        def part(span: tuple[int, int]) -> tuple[Any, Any, int]:
             sums, mass = np.zeros_like(self.sums), np.zeros_like(self.mass)
             G = np.empty((BLOCK, self.C.shape[1]), self.C.dtype)
             staged = G.view()
             staged.flags.writeable = False
-            assign_part(
+            looks = assign_part(
                 self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
-                *centers, self.labels, self.upper, self.lower, sums, mass, self.first, exact, G, staged,
+                *centers, *coded, self.labels, self.upper, self.lower, sums, mass, self.first, exact, G, staged,
             )  # fmt: skip
-            return sums, mass
+            return sums, mass, looks
 
-        for sums, mass in run_parts(part, self.parts):
+        looks = 0
+        for sums, mass, more in run_parts(part, self.parts):
             self.sums += sums
             self.mass += mass
+            looks += more
         self.first = False
+        if looks > len(self.labels) / 4:  # too many rows lie between centres: their codes cost more than they save
+            self.codes = codes.empty_codes(0, self.C.shape[1])
 
     def update(self) -> float:
         """M-step: c = normalise(Σ x̂); empty clusters move to the worst served rows. Returns Σ‖Δc‖²."""
@@ -103,7 +109,15 @@ class Lloyd:
                 progress(iteration, shift)
             if shift <= enough:
                 break
-        self.assign(exact=True)  # labels that belong to the final centres
-        # 1 − cos is half the squared chord; rows without a direction count for nothing.
-        inertia = float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2
-        return Clustering(self.C, self.labels, inertia, iteration)
+        self.assign()  # labels that belong to the final centres
+        return Clustering(self.C, self.labels, self._inertia(), iteration)
+
+    def _inertia(self) -> float:
+        """Σ w(1 − cos) for the present labels and centres; rows without a direction count for nothing."""
+        total = float(self.mass.sum())
+        inertia = total - float(np.vdot(self.sums, self.C.astype(np.float64)))  # Σ w·cos = Σ c·(sum of c's unit rows)
+        if inertia > 1e-3 * total:
+            return inertia
+        self.assign(exact=True)  # that difference cancels where all rows are close to their centres
+        # 1 − cos is half the squared chord.
+        return float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2

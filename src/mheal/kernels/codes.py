@@ -1,0 +1,179 @@
+"""The two nearest of many centres from rows and centres in 16 bits a coordinate: half the bytes, twice the rate.
+
+A unit row x is kept as q = round(x·UNIT). Cosines of such rows with such centres are off by at most `tolerance(d)`, so
+a row whose best two are farther apart than that has its centre; only the others, one in a hundred, need an exact look.
+Codes of 16 rows lie side by side, a row in each lane of a vector: no lane ever asks another. Products of 16-bit numbers
+are summed by one instruction (VNNI); without it `usable` says no.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .simd import finite_kernel, kernel, wide_vectors
+
+_PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni", False))
+_TYPED_AS_PAIRS = binding.llvm_version_info[0] < 21  # LLVM's operands used to be 32-bit words, now they are the numbers
+UNIT = 32512  # below 2¹⁵, and no sum of products exceeds its square (Cauchy and Schwarz): 32 bits hold it
+LANES = 16  # rows in a vector
+TILE = 2 * LANES  # rows in a tile
+MANY, FEW = 12, 10  # centres in a tile: twice as many totals, which just fit into the registers
+LIMIT = 1 << 30  # bytes: larger pools are not copied even at half their size
+LEAST = -(2**31)
+
+
+def usable(n: int, d: int, k: int) -> bool:
+    """Whether codes can pay for themselves on this CPU and for a pool of this size."""
+    return _PRODUCTS and d >= 16 and k > 1 and 4096 <= n <= LIMIT // (2 * d)
+
+
+def empty_codes(n: int, d: int) -> npt.NDArray[np.int32]:
+    """Room for n rows: (vectors of rows, pairs of coordinates, LANES)."""
+    return np.empty((-(-n // TILE) * TILE // LANES, -(-d // 2), LANES), np.int32)
+
+
+def tolerance(d: int) -> float:
+    """What a cosine may be off by, in units of 1/UNIT²: half a step in each coordinate of both vectors."""
+    error = 0.5 * d**0.5 + 1e-6 * UNIT  # ‖x·UNIT − q‖; the second term is rounding of x itself
+    return error * (2 * UNIT + error) + 128  # a float32 that holds such a number is off by up to 64
+
+
+def encode_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Unit centres as the tiles read them: panels of (pairs of coordinates, centres), and a bias for each.
+
+    The bias makes the padding lose.
+    """
+    k, d = C.shape
+    width = min(MANY, FEW, key=lambda w: -(-k // w) * w)
+    panels = -(-k // width)
+    padded = np.zeros((panels * width, -(-d // 2) * 2), np.int16)
+    padded[:k, :d] = np.rint(C * UNIT)
+    bias = np.full(panels * width, LEAST, np.int32)
+    bias[:k] = 0
+    pairs = padded.view(np.int32).reshape(panels, width, -1).transpose(0, 2, 1)
+    return np.ascontiguousarray(pairs), bias.reshape(panels, width)
+
+
+@finite_kernel
+def encode(U: Any, n: int, inverse: Any, codes: Any, at: int) -> None:
+    """Codes of the unit rows U[z]·inverse[z], z < n ≤ LANES, to vector number `at`; lanes without a row become 0."""
+    wide_vectors()
+    d = U.shape[1]
+    code = np.zeros((LANES, 2 * codes.shape[1]), np.int16)
+    for z in range(n):
+        row, mine, scale = U[z], code[z], inverse[z] * inverse.dtype.type(UNIT)
+        for t in range(d):
+            mine[t] = np.int16(np.int32(np.rint(row[t] * scale)))
+    pairs, out = code.view(np.int32), codes[at]
+    for t in range(out.shape[0]):
+        for z in range(LANES):
+            out[t, z] = pairs[z, t]
+
+
+def _tile(n_centers: int) -> Any:
+    """An instruction: let a panel's centres compete for the TILE rows of codes[at] and codes[at + 1].
+
+    best, second and where hold the rows' two best scores so far and the number of the best centre; `base` is the number
+    of the panel's first centre. Of equal centres the first wins.
+    """
+
+    @intrinsic
+    def tile(
+        typingctx: Any,
+        codes: Any,
+        at: Any,
+        panel: Any,
+        bias: Any,
+        base: Any,
+        best: Any,
+        second: Any,
+        where: Any,
+        z: Any,
+    ) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+            array = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 2, 3, 5, 6, 7)}
+            i32, intp = ir.IntType(32), args[1].type
+            words = ir.VectorType(i32, LANES)
+            operand = words if _TYPED_AS_PAIRS else ir.VectorType(ir.IntType(16), 2 * LANES)
+            products = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(words, [words, operand, operand]), "llvm.x86.avx512.vpdpwssd.512"
+            )
+
+            def pointer(i: int, *index: Any) -> Any:
+                return cgutils.get_item_pointer(
+                    context, builder, kinds[i], array[i], index, wraparound=False, boundscheck=False
+                )
+
+            def vector(i: int, *index: Any) -> Any:
+                return builder.bitcast(pointer(i, *index), words.as_pointer())
+
+            def load(source: Any) -> Any:
+                loaded = builder.load(source)
+                loaded.align = 4
+                return loaded
+
+            def splat(value: Any) -> Any:
+                nothing = ir.Constant(words, ir.Undefined)
+                one = builder.insert_element(nothing, value, i32(0))
+                return builder.shuffle_vector(one, nothing, ir.Constant(words, [0] * LANES))
+
+            halves = (0, 1)
+            total = [[cgutils.alloca_once(builder, words) for _ in range(n_centers)] for _ in halves]
+            for c in range(n_centers):
+                start = splat(builder.load(pointer(3, intp(c))))
+                for h in halves:
+                    builder.store(start, total[h][c])
+            vectors = [builder.add(args[1], intp(h)) for h in halves]
+            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, array[0].shape)[1]) as loop:
+                rows = [builder.bitcast(load(vector(0, v, loop.index, intp(0))), operand) for v in vectors]
+                for c in range(n_centers):
+                    center = builder.bitcast(splat(builder.load(pointer(2, loop.index, intp(c)))), operand)
+                    for h in halves:
+                        sum_ = builder.call(products, [builder.load(total[h][c]), rows[h], center])
+                        builder.store(sum_, total[h][c])
+            first = builder.trunc(args[4], i32)
+            for h in halves:
+                place = builder.add(args[8], intp(LANES * h))
+                top, runner_up, number = (load(vector(i, place)) for i in (5, 6, 7))
+                for c in range(n_centers):
+                    score = builder.load(total[h][c])
+                    above = builder.icmp_signed(">", score, top)
+                    lower = builder.select(above, top, score)
+                    runner_up = builder.select(builder.icmp_signed(">", lower, runner_up), lower, runner_up)
+                    number = builder.select(above, splat(builder.add(first, i32(c))), number)
+                    top = builder.select(above, score, top)
+                for i, value in ((5, top), (6, runner_up), (7, number)):
+                    builder.store(value, vector(i, place)).align = 4
+            return context.get_dummy_value()
+
+        return types.void(codes, at, panel, bias, base, best, second, where, z), codegen
+
+    return tile
+
+
+_tile_many, _tile_few = _tile(MANY), _tile(FEW)
+
+
+@kernel
+def two_nearest_codes(codes: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any) -> None:
+    """Best and second best product with the centres for the n rows from vector `at` on, and which centre is best.
+
+    The results have room for n rounded up to a multiple of TILE.
+    """
+    wide_vectors()
+    for z in range(n + TILE - 1):
+        if z < best.size:
+            best[z], second[z], where[z] = LEAST, LEAST, 0
+    width = panels.shape[2]
+    for p in range(panels.shape[0]):
+        for z in range(0, n, TILE):
+            if width == MANY:
+                _tile_many(codes, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)
+            else:
+                _tile_few(codes, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)
