@@ -7,7 +7,17 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "mheal"
 # A room may import from its own floor and from those below it.
-FLOORS = [{"kernels"}, {"sphere", "pool"}, {"cluster"}, {"solve"}, {"spread", "selection"}, {"algorithm"}, {"cli"}]
+FLOORS = [
+    {"kernels"},
+    {"sphere", "pool"},
+    {"cluster"},
+    {"solve"},
+    {"spread", "selection"},
+    {"algorithm"},
+    {"strategies"},
+    {"learn"},
+    {"cli"},
+]
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import cluster, kernels, pool, solve, sphere
+    from . import cluster, kernels, learn, pool, solve, sphere, strategies
     from .algorithm import MHEAL, select
     from .cluster import SphericalKMeans
     from .selection import Selection
@@ -27,7 +27,7 @@ _HOME = {
     "SphericalKMeans": ".cluster",
     "Selection": ".selection",
 }
-_ROOMS = ("cluster", "kernels", "pool", "solve", "sphere")
+_ROOMS = ("cluster", "kernels", "learn", "pool", "solve", "sphere", "strategies")
 
 __all__ = [
     "MHEAL",
@@ -36,10 +36,12 @@ __all__ = [
     "__version__",
     "cluster",
     "kernels",
+    "learn",
     "pool",
     "select",
     "solve",
     "sphere",
+    "strategies",
 ]
 
 

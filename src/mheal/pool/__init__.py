@@ -1,1 +1,1 @@
-"""Data in and out. So far: the checks at the door."""
+"""Data in and out: files become pools, picks become files, labels come back, and bad input gets a clear line."""

@@ -1,0 +1,158 @@
+"""Things that are not vectors yet, made vectors: pixels, PCA, TF-IDF, and networks by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.points import refuse_nonfinite
+from ..kernels.threads import single_threaded_blas
+from .check import as_pool
+from .source import Kind, Progress
+
+COMPONENTS = 64
+# Selection gives every column the same weight by default, so the many components that hold hardly any variance would
+# drown the few that hold most of it.
+VARIANCE = 0.9
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make vectors: what it does, in one line, and of what."""
+
+    summary: str
+    kinds: tuple[Kind, ...]
+
+
+METHODS = {
+    "none": Method("the columns as they are (default for vectors and tables)", ("vectors", "table")),
+    "pca": Method(
+        "pixels or columns, PCA to 90 % of the variance, at most 64 columns (default for images)",
+        ("images", "vectors", "table"),
+    ),
+    "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
+    "tfidf": Method("words and pairs of words, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
+    "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
+    "timm:NAME": Method("what a pretrained timm model sees (needs timm)", ("images",)),
+    "sentence:NAME": Method("a sentence-transformers model (needs sentence-transformers)", ("texts",)),
+}
+DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "pca", "texts": "tfidf"}
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Vectors, one sentence on how they were made, and (position, reason) of the images that could not be read."""
+
+    X: npt.NDArray[Any]
+    said: str = ""
+    skipped: list[tuple[int, str]] = field(default_factory=list)
+
+
+def embed(
+    items: npt.NDArray[Any] | Sequence[Path] | Sequence[str],
+    kind: Kind,
+    method: str | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Embedding:
+    """Vectors of the items: an array (vectors, table), image files or texts. Without a method, the kind's default.
+
+    Row i of the result is item i, less the skipped images.
+    """
+    method, model = _known(method or DEFAULTS[kind], kind)
+    if kind == "texts":
+        return _embed_texts(items, method, model, seed, progress)
+    if kind == "images":
+        return _embed_images(items, method, model, seed, progress)
+    if method == "none":
+        return Embedding(np.asanyarray(items))
+    X = as_pool(items)
+    if not np.isfinite(X).all():
+        refuse_nonfinite(X)
+    if method == "autoencoder":
+        return _autoencoded(X, seed, progress)
+    if kind == "table":  # columns of a table have units of their own
+        from sklearn.preprocessing import StandardScaler
+
+        X = StandardScaler().fit_transform(X)
+    return Embedding(*_pca(X, seed))
+
+
+def _known(method: str, kind: Kind) -> tuple[str, str]:
+    """The method's name as in METHODS and the model's name, where it has one."""
+    name, colon, model = method.partition(":")
+    if colon:
+        name += ":NAME"
+    ours = [key for key, entry in METHODS.items() if kind in entry.kinds]
+    if name not in METHODS or bool(colon) != bool(model):
+        raise ValueError(f"there is no method {method!r}: for {kind} use {_either(ours)}")
+    if name not in ours:
+        raise ValueError(f"{method!r} does not work on {kind}: use {_either(ours)}")
+    return name, model
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _embed_texts(texts: Any, method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+    if method == "tfidf":
+        from .texts import tfidf
+
+        return Embedding(*tfidf(texts, seed))
+    from .pretrained import sentence_features
+
+    X = sentence_features(texts, model, progress)
+    return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
+
+
+def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+    if method == "timm:NAME":
+        from .pretrained import timm_features
+
+        X, skipped = timm_features(paths, model, progress)
+        said = f"images, timm model {model}, {X.shape[1]} columns"
+    else:
+        from .images import read_pixels
+
+        pixels = read_pixels(paths, progress)
+        X, said, skipped = pixels.values, pixels.said, pixels.skipped
+    if len(X) == 0:
+        first, reason = skipped[0]
+        raise ValueError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
+    if method == "pca":
+        X, reduced = _pca(X, seed)
+        said += f", {reduced}"
+    elif method == "autoencoder":
+        code = _autoencoded(X, seed, progress)
+        X, said = code.X, f"{said}, {code.said}"
+    elif method == "pixels":
+        said += f", {X.shape[1]:,} columns"
+    return Embedding(X, said, skipped)
+
+
+def _autoencoded(X: npt.NDArray[Any], seed: int, progress: Progress | None) -> Embedding:
+    from .pretrained import autoencoder_features
+
+    code = autoencoder_features(X, seed, progress)
+    return Embedding(code, f"autoencoder to {code.shape[1]} columns")
+
+
+def _pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
+    """The directions in which rows differ most: as many as hold 90 % of the variance, at most 64."""
+    from sklearn.decomposition import PCA
+
+    most = min(COMPONENTS, len(X) - 1, X.shape[1])
+    if most == 0:
+        return X, f"{X.shape[1]:,} columns (one row has no PCA)"
+    model = PCA(most, svd_solver="randomized", random_state=seed)
+    with single_threaded_blas(), np.errstate(invalid="ignore"):  # the same numbers on any number of cores
+        Z = model.fit_transform(X)
+    held = np.cumsum(np.nan_to_num(model.explained_variance_ratio_, nan=0.0))  # NaN where all rows are equal
+    n = min(most, int(np.searchsorted(held, VARIANCE)) + 1)
+    said = f"PCA to {n} column{'s' if n > 1 else ''} ({100 * held[n - 1]:.0f} % of the variance)"
+    return np.ascontiguousarray(Z[:, :n], np.float32), said

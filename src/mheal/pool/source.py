@@ -1,0 +1,35 @@
+"""Source: a pool as it was read, and where its rows came from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+Kind = Literal["vectors", "table", "images", "texts"]
+Progress = Callable[[int, int, str], None]  # done, total, what is being done
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A pool read from files: row i of X is ids[i] and items[i].
+
+    X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in
+    kind : "vectors", "table", "images" or "texts"
+    features : one sentence that says what the columns of X are
+    files : the files the rows came from
+    ids : the id column's values, or image paths relative to their folder; None where rows have no names
+    id_column : the name of the column the ids came from
+    items : what a person would look at: image files or texts; None for vectors and tables
+    skipped : (file, reason) of the images that could not be read; they are no rows of X
+    """
+
+    X: npt.NDArray[Any]
+    kind: Kind
+    features: str
+    files: list[Path]
+    ids: list[Any] | None = None
+    id_column: str | None = None
+    items: list[Path] | list[str] | None = None
+    skipped: list[tuple[Path, str]] = field(default_factory=list)
