@@ -1,0 +1,40 @@
+"""Our own: the default, and the published algorithm."""
+
+from typing import Any
+
+from ..algorithm import MHEAL
+from ..selection import Selection
+from .base import Pool, Strategy
+
+
+class Mheal(Strategy):
+    """Charged max-min over the whole pool, see `mheal.MHEAL`."""
+
+    name, title = "mheal", "MHEAL"
+    summary = "Spreads picks over the pool, following its density; the default, needs no labels"
+    cost = "time N·√budget·d in practice, memory N"
+
+    def __init__(self, n_clusters: Any = "auto", charge: Any = "auto") -> None:
+        self.n_clusters = n_clusters
+        self.charge = charge
+
+    def _pick(self, pool: Pool, budget: int) -> Selection:
+        seed = int(pool.rng.integers(2**31))
+        return MHEAL(self.n_clusters, charge=self.charge, random_state=seed).select(pool.X, budget, pool.labeled)
+
+
+class MhealPaper(Strategy):
+    """Algorithm 2 as printed, see `MHEAL.paper`."""
+
+    name, title = "mheal-paper", "MHEAL (paper)"
+    summary = "The published algorithm, literally: max-min inside spherical clusters; takes outliers first"
+    cost = "time m·N·budget·d / clusters, memory N"
+    kind = "one-shot"  # starts are ranked by sequences as long as the quota
+
+    def __init__(self, n_clusters: int = 10) -> None:
+        self.n_clusters = n_clusters
+
+    def _pick(self, pool: Pool, budget: int) -> Selection:
+        clusters = min(self.n_clusters, len(pool.X))
+        seed = int(pool.rng.integers(2**31))
+        return MHEAL.paper(clusters, random_state=seed).select(pool.X, budget, pool.labeled)

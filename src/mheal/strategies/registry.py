@@ -1,0 +1,65 @@
+"""Every strategy by name; a file is imported when its strategy is asked for."""
+
+from importlib import import_module
+from typing import NamedTuple
+
+from .base import Strategy
+
+_HOME = {  # name: (file, class)
+    "mheal": ("mheal", "Mheal"),
+    "mheal-paper": ("mheal", "MhealPaper"),
+    "random": ("random", "Random"),
+    "stratified": ("stratified", "Stratified"),
+    "coreset": ("coreset", "CoreSet"),
+    "kmeans": ("kmeans", "KMeansMedoids"),
+    "kmedoids": ("kmedoids", "KMedoids"),
+    "typiclust": ("typiclust", "TypiClust"),
+    "probcover": ("probcover", "ProbCover"),
+    "maxherding": ("maxherding", "MaxHerding"),
+    "ted": ("ted", "Ted"),
+    "support-points": ("support_points", "SupportPoints"),
+    "margin": ("margin", "Margin"),
+    "least-confidence": ("least_confidence", "LeastConfidence"),
+    "entropy": ("entropy", "Entropy"),
+    "qbc": ("qbc", "QueryByCommittee"),
+    "gen": ("gen", "Gen"),
+    "spal": ("spal", "Spal"),
+    "aldr": ("aldr", "Aldr"),
+    "hierarchical": ("hierarchical", "Hierarchical"),
+    "uherding": ("uherding", "UHerding"),
+    "badge": ("badge", "Badge"),
+}
+
+
+class Description(NamedTuple):
+    """What there is to say about a strategy before using it."""
+
+    name: str
+    title: str
+    kind: str
+    needs: str  # "nothing", "labels" or "a model"
+    summary: str
+    cost: str
+
+
+def names() -> list[str]:
+    """The strategies there are, ours first."""
+    return list(_HOME)
+
+
+def get(name: str) -> type[Strategy]:
+    """The class of the strategy called `name`."""
+    if name not in _HOME:
+        raise ValueError(f"there is no strategy {name!r}: choose from {', '.join(_HOME)}")
+    file, attribute = _HOME[name]
+    return getattr(import_module(f".{file}", __package__), attribute)
+
+
+def describe() -> list[Description]:
+    """Every strategy: what it is, what it needs and what it costs."""
+    return [_describe(get(name)) for name in _HOME]
+
+
+def _describe(cls: type[Strategy]) -> Description:
+    needs = "a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+    return Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost)

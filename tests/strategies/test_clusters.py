@@ -1,0 +1,140 @@
+"""K-means, TypiClust and stratified random sampling: what each cluster gives."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, make_blobs
+
+import reference
+from mheal.strategies import Pool, get
+from mheal.strategies.clusters import euclidean_clusters, nearest_members
+
+
+def blobs(sizes, seed=0, distance=100.0):
+    """Round blobs on a circle, far apart, and which blob each row belongs to."""
+    rng = np.random.default_rng(seed)
+    blob = np.repeat(np.arange(len(sizes)), sizes)
+    angle = 2 * np.pi * blob / len(sizes)
+    return rng.normal(size=(len(blob), 2)) + distance * np.column_stack([np.cos(angle), np.sin(angle)]), blob
+
+
+@pytest.mark.parametrize("name", ["kmeans", "typiclust", "kmedoids"])
+def test_one_pick_for_each_of_well_separated_blobs(name):
+    X, blob = blobs([40, 80, 30, 60, 50])
+    picks = get(name)().select(Pool(X), 5).indices
+    assert sorted(blob[picks]) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["kmeans", "typiclust", "kmedoids"])
+def test_labelled_blobs_are_left_alone(name):
+    X, blob = blobs([40, 80, 30, 60, 50])
+    labeled = np.array([np.flatnonzero(blob == 1)[3], np.flatnonzero(blob == 4)[0]])
+    picks = get(name)().select(Pool(X, labeled), 3).indices
+    assert sorted(blob[picks]) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["kmeans", "typiclust", "kmedoids"])
+def test_the_largest_cluster_comes_first(name):
+    X, blob = blobs([40, 80, 30, 60, 50])
+    assert blob[get(name)().select(Pool(X), 5).indices].tolist() == [1, 3, 4, 0, 2]
+
+
+def test_kmeans_takes_the_member_nearest_the_centre():
+    X, blob = blobs([50, 70, 60])
+    pool = Pool(X)
+    for pick in get("kmeans")().select(pool, 3).indices:
+        members = np.flatnonzero(blob == blob[pick])
+        distance = np.linalg.norm(pool.Z[members] - pool.Z[members].mean(axis=0), axis=1)
+        assert pick == members[distance.argmin()]
+
+
+def test_kmeans_with_too_few_distinct_rows_goes_on_with_the_farthest():
+    X = np.repeat(np.array([[0.0], [1.0], [5.0]]), 10, axis=0)
+    picks = get("kmeans")().select(Pool(X), 8).indices
+    assert set(X[picks[:3], 0]) == {0.0, 1.0, 5.0}
+    assert len(set(picks)) == 8
+
+
+def test_kmeans_is_about_as_good_as_its_objective_promises():
+    X, _ = load_digits(return_X_y=True)
+    pool = Pool(X)
+    chosen = get("kmeans")().select(pool, 30).indices
+
+    def cost(rows):
+        return cdist(pool.Z, pool.Z[rows], "sqeuclidean").min(axis=1).sum()
+
+    random = [np.random.default_rng(seed).permutation(len(X))[:30] for seed in range(20)]
+    assert cost(chosen) < min(map(cost, random))
+
+
+def test_clusters_do_not_depend_on_a_second_look():
+    X, _ = make_blobs(3000, 5, centers=8, random_state=0)
+    first, again = (euclidean_clusters(X, 60, np.random.default_rng(1)) for _ in range(2))
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+
+
+def test_nearest_members_of_clusters_some_empty():
+    labels, distance = np.array([2, 0, 2, 0, 2]), np.array([3.0, 1.0, 0.5, 1.0, 0.5])
+    assert nearest_members(labels, distance, 4).tolist() == [1, -1, 2, -1]
+
+
+def test_typiclust_picks_near_the_mode_and_never_an_outlier():
+    X, blob = blobs([60, 60, 60], distance=50.0)
+    X = np.vstack([X, [[0.0, 5.0], [0.0, -5.0], [20.0, 0.0]]])
+    assert get("typiclust")().select(Pool(X), 12).indices.max() < 180
+    for pick in get("typiclust")().select(Pool(X), 3).indices:
+        assert np.linalg.norm(X[pick] - X[:180][blob == blob[pick]].mean(axis=0)) < 1.0
+
+
+def test_typicality_is_the_spacing_of_the_plain_loop():
+    X, _ = load_digits(return_X_y=True)
+    X = X[:300]
+    pool = Pool(X)
+    labels = np.arange(300) % 3
+    expected = reference.spacing(pool.Z, labels, 20)
+    np.testing.assert_allclose(get("typiclust")()._spread(pool.Z, labels, 3), expected, rtol=1e-9)
+
+
+def test_typiclust_visits_clusters_in_turn():
+    X, blob = blobs([60, 60, 60])
+    picks = get("typiclust")(max_clusters=3).select(Pool(X), 9).indices
+    assert sorted(blob[picks[:3]]) == sorted(blob[picks[3:6]]) == sorted(blob[picks[6:]]) == [0, 1, 2]
+
+
+def test_small_clusters_wait():
+    X, blob = blobs([60, 4, 60])
+    picks = get("typiclust")(max_clusters=3).select(Pool(X), 124).indices
+    assert set(blob[picks[:120]]) == {0, 2}
+    assert set(blob[picks[120:]]) == {1}
+
+
+def directions(sizes, seed=0):
+    """Clusters of directions of these sizes, and which one each row belongs to."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return 10 * np.eye(len(sizes))[group] + 0.1 * np.random.default_rng(seed).normal(size=(len(group), 3)), group
+
+
+def test_stratified_shares_are_proportional_in_every_prefix():
+    X, group = directions([100, 200, 300])
+    rows = get("stratified")(n_clusters=3).select(Pool(X), 600).indices
+    for budget in (6, 30, 120, 599):
+        counts = np.bincount(group[rows[:budget]], minlength=3)
+        assert np.abs(counts - budget * np.array([1, 2, 3]) / 6).max() <= 1.5
+
+
+def test_stratified_counts_what_is_labelled():
+    X, group = directions([100, 100, 100])
+    picks = get("stratified")(n_clusters=3).select(Pool(X, np.arange(20)), 40)
+    counts = np.bincount(group[picks.indices], minlength=3)
+    assert np.abs(counts - [0, 20, 20]).max() <= 1
+    assert len(set(zip(group[picks.indices], picks.cluster, strict=True))) == len(set(group[picks.indices]))
+
+
+def test_stratified_rows_are_equally_likely():
+    X, _ = directions([20, 40, 60])
+    times = np.zeros(120)
+    for seed in range(600):
+        times[get("stratified")(n_clusters=3).select(Pool(X, rng=np.random.default_rng(seed)), 12).indices] += 1
+    expected = 600 * 12 / 120
+    assert np.square(times - expected).sum() / expected < 170  # χ² with 119 degrees: 1 in 1,000 above 171

@@ -1,0 +1,210 @@
+"""GEN, SPAL and ALDR+: uncertain and representative at once."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from mheal.strategies import Pool, discrepancy, get
+from mheal.strategies.aldr import RIDGE, semi_supervised
+from mheal.strategies.discrepancy import Scene, targets, uncertainty
+from mheal.strategies.gen import _support, one_by_one
+from mheal.strategies.spal import Alternation, project
+
+
+def breast_cancer(n=250, n_labeled=20):
+    X, y = load_breast_cancer(return_X_y=True)
+    labeled = np.arange(n_labeled)
+    return Pool(X[:n], labeled, y[labeled])
+
+
+def ridge(pool):
+    """Decision values of the unlabelled rows by plain kernel ridge regression on the labelled ones."""
+    Z, d = pool.Z, pool.Z.shape[1]
+    K = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / d)
+    L, U = pool.labeled, pool.unlabeled
+    f = K[np.ix_(U, L)] @ np.linalg.solve(K[np.ix_(L, L)] + RIDGE * np.eye(len(L)), 2.0 * pool.labels - 1)
+    return K, f
+
+
+# GEN
+
+
+def test_without_doubt_gen_picks_the_densest_row_and_then_elsewhere():
+    P = np.array([[0.9, 0.1], [0.88, 0.12], [0.91, 0.09], [0.3, 0.7], [0.32, 0.68], [0.6, 0.4]])
+    nothing = np.zeros(6)
+    first = one_by_one(Pool(P), P, nothing, 1)[0]
+    S = np.exp(-((P[:, None] - P[None]) ** 2).sum(-1))
+    assert first == S.sum(axis=1).argmax()
+    clone = np.vstack([P, P[first]])  # the same row again, labelled
+    second = one_by_one(Pool(clone, np.array([6])), clone, np.zeros(7), 1)[0]
+    assert second != first
+
+
+def test_a_batch_of_gen_is_picked_one_by_one():
+    rng = np.random.default_rng(0)
+    P, cost = rng.dirichlet(np.ones(3), 40), rng.random(40)
+    batch = one_by_one(Pool(P, np.array([1, 2])), P, cost, 6)
+    labeled = [1, 2]
+    for row in batch:
+        assert row == one_by_one(Pool(P, np.array(labeled)), P, cost, 1)[0]
+        labeled.append(row)
+
+
+@pytest.mark.parametrize("weights", ["mmd", "published"])
+def test_gen_is_its_formula(weights):
+    X, y = load_breast_cancer(return_X_y=True)
+    labeled = np.arange(30)
+    model = make_pipeline(StandardScaler(), SVC()).fit(X[labeled], y[labeled])
+    pick = get("gen")(weights=weights).select(Pool(X, labeled, y[labeled], model), 1).indices[0]
+
+    f = model.decision_function(X)
+    P = np.column_stack([1 / (1 + np.exp(f)), 1 / (1 + np.exp(-f))])
+    D2 = ((P[:, None] - P[None]) ** 2).sum(-1)
+    cost = np.abs(P[:, 0] - P[:, 1]) * np.exp(D2[:, model[-1].support_].min(axis=1))
+    U, n = np.arange(30, len(X)), len(X)
+    a_L, a_U = (len(U) - 1, 31) if weights == "mmd" else (31, len(U) - 1)
+    value = cost + (a_L * np.exp(-D2[:, labeled]).sum(axis=1) - a_U * np.exp(-D2[:, U]).sum(axis=1)) / (2 * n)
+    assert pick == U[value[U].argmin()]
+
+
+def test_a_model_without_support_vectors_has_all_labelled_rows():
+    assert _support(LogisticRegression(), 4).tolist() == [0, 1, 2, 3]
+
+
+# what SPAL and ALDR+ share
+
+
+def test_targets():
+    assert targets(np.array(["b", "a", "b"])).tolist() == [[1], [-1], [1]]
+    assert targets(np.array([0, 2, 5])).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    assert targets(np.array([7, 7])).tolist() == [[1], [1]]
+
+
+def test_uncertainty_of_two_classes_is_that_of_both_columns():
+    f = np.array([-1.5, 0.0, 0.2])
+    np.testing.assert_allclose(uncertainty(f[:, None]), uncertainty(np.column_stack([-f, f])))
+
+
+def test_representation_counts_picks_as_labelled():
+    pool = breast_cancer(60, 10)
+    K, _ = ridge(pool)
+    labeled, rest = [*range(10), 10, 15], [row for row in range(60) if row not in (*range(10), 10, 15)]
+    expected = ((len(rest) - 1) * K[:, labeled].sum(axis=1) - (len(labeled) + 1) * K[:, rest].sum(axis=1)) / 60
+    np.testing.assert_allclose(Scene.of(pool).represented(1, np.array([0, 5])), expected[10:])
+
+
+@pytest.mark.parametrize("name", ["spal", "aldr"])
+def test_a_sample_serves_a_large_pool(name, monkeypatch):
+    monkeypatch.setattr(discrepancy, "SUBSET", 50)
+    pool = breast_cancer(250, 80)
+    assert len(set(get(name)().select(pool, 120).indices)) == 120
+
+
+# SPAL
+
+
+def test_spal_without_representation_takes_the_smallest_decision_values():
+    pool = breast_cancer()
+    state = Alternation(Scene.of(pool), 5, mu=0.0, pace=1e9)
+    expected = pool.unlabeled[np.argsort(state.cost)[:5]]
+    state.choose()
+    state.judge()
+    assert set(pool.unlabeled[state.ranking()[:5]]) == set(expected)
+    f = state.scene.UL @ state.theta
+    np.testing.assert_array_equal(np.argsort(state.cost)[:5], np.argsort(np.abs(f[:, 0]))[:5])
+
+
+@pytest.mark.parametrize("mu", [0.1, 3.0])
+def test_the_objective_of_spal_falls_from_step_to_step(mu):
+    state = Alternation(Scene.of(breast_cancer()), 10, mu, pace=1e9)  # every row is easy: v stays 1
+    values = []
+    for _ in range(5):
+        state.choose()
+        values.append(state.objective())
+        state.judge()
+        assert state.v.min() > 1 - 1e-6
+        state.regress()
+        values.append(state.objective())
+    assert np.diff(values).max() < 1e-3 * abs(values[0])
+    assert values[-1] < values[0]
+
+
+def test_hard_rows_are_left_out_by_pace():
+    state = Alternation(Scene.of(breast_cancer()), 10, 0.1, pace=0.05)
+    state.w[:] = 1
+    state.judge()
+    np.testing.assert_allclose(state.v, np.clip(1 - state.cost / 0.05, 0, 1))
+    assert 0 < (state.v == 0).mean() < 1
+
+
+def test_projection_is_the_nearest_feasible_point():
+    rng = np.random.default_rng(0)
+    x, v = rng.normal(size=6), rng.random(6)
+    w = project(x, v, 1.5)
+    assert v @ w == pytest.approx(1.5)
+    assert w.min() >= 0
+    assert w.max() <= 1
+    for _ in range(200):
+        other = project(rng.normal(size=6), v, 1.5)
+        assert np.linalg.norm(x - w) <= np.linalg.norm(x - other) + 1e-9
+    assert project(x, v, 100.0).tolist() == np.clip(x, 0, 1).tolist()
+
+
+def test_the_regression_of_spal_is_optimal():
+    scene = Scene.of(breast_cancer())
+    state = Alternation(scene, 5, 0.1, 1e9)
+    weight = np.zeros(len(scene.UU))
+    weight[:5] = 0.7
+
+    def value(theta):
+        f = scene.UL[:5] @ theta
+        fit = np.square(scene.Y - scene.LL @ theta).sum() + 0.1 * np.square(theta).sum()
+        return fit + 0.7 * (f**2 + 2 * np.abs(f)).sum()
+
+    state.regress(weight)
+    best, rng = value(state.theta), np.random.default_rng(0)
+    for size in (1e-1, 1e-2, 1e-3):
+        for _ in range(50):
+            assert value(state.theta + size * rng.normal(size=state.theta.shape)) > best - 1e-4
+
+
+# ALDR+
+
+
+def test_aldr_without_unlabelled_rows_is_bmdr():
+    pool = breast_cancer()
+    K, f = ridge(pool)
+    L, U = pool.labeled, pool.unlabeled
+    doubt = f**2 + 2 * np.abs(f)
+    represented = ((len(U) - 1) * K[np.ix_(U, L)].sum(1) - (len(L) + 1) * K[np.ix_(U, U)].sum(1)) / len(K)
+    value = sum((x - x.min()) / np.ptp(x) / 2 for x in (doubt, represented))
+    assert get("aldr")(unlabeled_weight=0).select(pool, 1).indices[0] == U[value.argmin()]
+
+
+def test_aldr_without_representation_is_margin():
+    pool = breast_cancer()
+    _, f = ridge(pool)
+    expected = pool.unlabeled[np.argsort(np.abs(f))[:8]]
+    np.testing.assert_array_equal(get("aldr")(beta=0, unlabeled_weight=0).select(pool, 8).indices, expected)
+
+
+def test_unlabelled_rows_help_the_classifier_of_aldr():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal([-2, 0], [0.5, 3], (100, 2)), rng.normal([2, 0], [0.5, 3], (100, 2))])
+    truth = np.repeat([-1.0, 1.0], 100)
+    height = X[:, 1] * truth  # labels at opposite ends tilt the boundary of a classifier that sees nothing else
+    labeled = np.concatenate([np.argsort(height[:100])[:3], 100 + np.argsort(height[100:])[:3]])
+    scene = Scene.of(Pool(X, labeled, truth[labeled]))
+    alone, helped = (np.mean(np.sign(semi_supervised(scene, w)[:, 0]) == np.delete(truth, labeled)) for w in (0, 0.1))
+    assert helped > alone
+
+
+def test_several_classes():
+    X, y = load_digits(return_X_y=True)
+    pool = Pool(X[:300], np.arange(40), y[:40])
+    for name in ("spal", "aldr"):
+        assert len(set(get(name)().select(pool, 10).indices)) == 10

@@ -1,0 +1,72 @@
+"""Transductive experimental design, against the printed recursion."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from mheal.strategies import Pool, get, ted
+from mheal.strategies.ted import Kernel, Linear
+
+
+def pool_of(Z, labeled=()):
+    """A pool whose standardised columns are exactly Z."""
+    pool = Pool(Z, np.array(labeled, np.int64))
+    pool.__dict__["Z"] = Z
+    return pool
+
+
+def plain(K, budget, ridge, labeled=()):
+    """The published loop: score all, pick, deflate the matrix."""
+    K, picks = K.copy(), []
+    for row in labeled:
+        K -= np.outer(K[:, row], K[row]) / (K[row, row] + ridge)
+    for _ in range(budget):
+        score = (K**2).sum(axis=0) / (K.diagonal() + ridge)
+        score[[*labeled, *picks]] = -np.inf
+        picks.append(int(score.argmax()))
+        K -= np.outer(K[:, picks[-1]], K[picks[-1]]) / (K[picks[-1], picks[-1]] + ridge)
+    return picks
+
+
+def test_orthogonal_rows_come_in_order_of_length():
+    lengths = np.array([3.0, 9.0, 1.0, 5.0])
+    assert get("ted")(kernel="linear").select(pool_of(np.diag(lengths)), 4).indices.tolist() == [1, 3, 0, 2]
+
+
+@pytest.mark.parametrize("labeled", [(), (3, 50)])
+def test_both_forms_equal_the_printed_recursion(labeled):
+    pool = Pool(load_wine().data, np.array(labeled, np.int64))
+    linear = get("ted")(kernel="linear").select(pool, 10).indices  # beyond 13 columns little is left to explain
+    assert linear.tolist() == plain(pool.Z @ pool.Z.T, 10, 1e-3, labeled)
+    D2 = ((pool.Z[:, None] - pool.Z[None]) ** 2).sum(-1)
+    rbf = get("ted")(sigma=2.0).select(pool, 20).indices
+    assert rbf.tolist() == plain(np.exp(-D2 / 8), 20, 1e-3, labeled)
+
+
+def test_kernel_and_primal_form_score_alike():
+    X = np.random.default_rng(0).normal(size=(40, 6))
+    kernel, primal = Kernel(X @ X.T, 0.01), Linear(X, 0.01)
+    for row in (4, 9, 30):
+        np.testing.assert_allclose(kernel.scores(), primal.scores(), rtol=1e-9)
+        kernel.deflate(row)
+        primal.deflate(row)
+
+
+def test_nothing_is_left_of_a_duplicate():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[7] = X[2]
+    design = Linear(X, 1e-9)
+    assert design.scores()[7] > 1
+    design.deflate(2)
+    assert design.scores()[7] < 1e-6
+
+
+def test_a_large_pool_is_sampled_and_every_row_can_still_be_had(monkeypatch):
+    monkeypatch.setattr(ted, "SUBSET", 40)
+    pool = Pool(load_wine().data, np.arange(30))
+    assert len(set(get("ted")().select(pool, 148).indices)) == 148
+
+
+def test_an_unknown_kernel_is_refused():
+    with pytest.raises(ValueError, match="kernel must be 'rbf' or 'linear', got 'cubic'"):
+        get("ted")(kernel="cubic").select(Pool(load_wine().data), 1)
