@@ -9,13 +9,14 @@ SRC = Path(__file__).parent.parent / "src" / "mheal"
 # A room may import from its own floor and from those below it.
 FLOORS = [
     {"kernels"},
-    {"sphere", "pool"},
+    {"sphere", "pool", "selection"},
     {"cluster"},
     {"solve"},
-    {"spread", "selection"},
+    {"spread"},
     {"algorithm"},
     {"strategies"},
     {"learn"},
+    {"theory", "paper"},
     {"cli"},
 ]
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .pool.files import replacing
+from .pool.write import finite_or_null
 
 if TYPE_CHECKING:
     import polars
@@ -77,7 +78,7 @@ class Selection:
             raise ValueError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         frame = self.to_frame()
         if path.suffix == ".jsonl":  # JSON has no infinity
-            frame = _finite_or_null(frame)
+            frame = finite_or_null(frame)
         with replacing(path) as partial:
             getattr(frame, writers[path.suffix])(partial)
 
@@ -102,10 +103,3 @@ class Selection:
         from torch.utils.data import Subset
 
         return Subset(dataset, self.indices.tolist())
-
-
-def _finite_or_null(frame: "polars.DataFrame") -> "polars.DataFrame":
-    import polars
-
-    distances = polars.col("gain", "radius")
-    return frame.with_columns(polars.when(distances.is_finite()).then(distances).otherwise(None).name.keep())

@@ -1,5 +1,6 @@
 """The command line: `mheal COMMAND`. One file per command; each imports what it needs when it runs."""
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -8,14 +9,34 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .compare import compare
 from .demo import demo
+from .embed import embed
+from .plan import plan
+from .select import select
+from .strategies import strategies
+
+HELP = """Which of your unlabelled items should you label?
+
+- Pick the best of a pool: `mheal select pool.csv --budget 200`
+- Label them, then pick again: `mheal select pool.csv --budget 200 --labeled labels.csv`
+
+A pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file (one text a line), a folder of images, or a quoted
+pattern of such files. `mheal COMMAND --help` explains a command.
+"""
 
 app = typer.Typer(
     name="mheal",
-    help="Which of your unlabelled items should you label?",
-    add_completion=False,
+    help=HELP,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(select)
+app.command()(compare)
+app.command()(plan)
+app.command()(embed)
+app.command()(strategies)
 app.command()(demo)
 
 
@@ -40,7 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = app([arg for arg in args if arg != "--debug"], prog_name="mheal", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
+        print("mheal: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except Exception as error:
         if not _is_mistake(error):
             raise
@@ -52,11 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_mistake(error: Exception) -> bool:
-    return isinstance(error, ValueError | TypeError | OSError) or hasattr(error, "format_message")
+    return isinstance(error, ValueError | TypeError | OSError | MemoryError) or hasattr(error, "format_message")
 
 
 def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, which is read in place"
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     return " ".join(text.split()) or type(error).__name__

@@ -29,7 +29,10 @@ class Clustering:
 class Lloyd:
     """Spherical k-means on the rows of `points`, which need not be unit; rows of length 0 carry no weight."""
 
-    def __init__(self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None) -> None:
+    def __init__(
+        self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None, coded: bool = True
+    ) -> None:
+        """`coded` allows half a copy of the rows, which pays for itself in the second pass."""
         n, d = points.shape
         k = len(centers)
         self.points = points
@@ -41,9 +44,10 @@ class Lloyd:
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
         self.moved = np.zeros(k, points.dtype)
         self.first = True
-        self.codes = codes.empty_codes(n if codes.usable(n, d, k) else 0, d)
-        # A fixed number of parts, so that sums do not depend on the number of threads.
-        self.parts = spans(n, max(8 * BLOCK, -(-n // (16 * BLOCK)) * BLOCK))
+        self.codes = codes.empty_codes(n if coded and codes.usable(n, d, k) else 0, d)
+        # A number of parts that depends on the pool alone, so that sums do not depend on the number of threads.
+        parts = 16 if n < 1 << 21 else 64
+        self.parts = spans(n, max(8 * BLOCK, -(-n // (parts * BLOCK)) * BLOCK))
 
     def assign(self, exact: bool = False) -> None:
         """E-step: labels, and the sums of unit rows that the next centres are made of.

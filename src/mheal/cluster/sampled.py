@@ -38,7 +38,7 @@ def sampled_clusters(
 def _assign(points: Any, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     if not isinstance(points, Points):
         return points.nearest(centers)[0]
-    lloyd = Lloyd(points, centers)
+    lloyd = Lloyd(points, centers, coded=False)
     lloyd.assign()
     return lloyd.labels
 

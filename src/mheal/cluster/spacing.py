@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels import backend
-from ..kernels.threads import spans
+from ..kernels.threads import resting, spans
 
 NEIGHBOURS = 40
 REFERENCES = 128  # at most this many points of a cluster serve as possible neighbours
@@ -23,13 +23,14 @@ def local_spacing(points: Any, labels: npt.NDArray[np.int32], n_clusters: int) -
     order = np.argsort(labels, kind="stable")  # rows of a cluster stand together, ascending
     ends = np.searchsorted(labels[order], np.arange(n_clusters + 1))
     tasks = []
+    task = TASK // 8 if resting() else TASK
     for c in range(n_clusters):
         members = order[ends[c] : ends[c + 1]]
         candidates = members if len(members) > FEWEST else np.arange(len(labels))
         references = _thin(candidates, REFERENCES)
         share = NEIGHBOURS * len(references) / len(candidates)
         neighbours = max(1, min(len(references) - 1, NEIGHBOURS, max(FEWEST, round(share))))
-        tasks += [(members[lo:hi], references, neighbours) for lo, hi in spans(len(members), TASK)]
+        tasks += [(members[lo:hi], references, neighbours) for lo, hi in spans(len(members), task)]
     out = np.empty(len(labels), points.dtype)
     for (members, _, _), spacing in zip(tasks, backend(points).spacing(points, tasks), strict=True):
         out[members] = spacing

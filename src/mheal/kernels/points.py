@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .simd import kernel, prefetch_row, wide_vectors
-from .threads import run_parts, spans
+from .threads import rest, resting, run_parts, spans
 
 FirstScores = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # squared lengths, squared distances to the first pick
 PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
+FEW_ROWS = 32  # scattered rows between two rests: reading one may bring in a megabyte around it
 
 
 @kernel
@@ -151,7 +152,9 @@ class Points:
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """These points as a plain array."""
         out = np.empty((len(rows), self.X.shape[1]), self.dtype)
-        stage(self.X, rows, len(rows), self.offset, self.scale, self.factor, out)
+        for lo, hi in spans(len(rows), FEW_ROWS if resting() else PASS_ROWS):
+            stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
+            rest()
         return out
 
     def nonzero(self) -> npt.NDArray[np.bool_]:

@@ -5,9 +5,9 @@ the same on a laptop and on a server.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
@@ -18,6 +18,29 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
+
+_rest: list[Callable[[], None]] = []  # what to do between two parts of work; see `between_parts`
+
+
+def rest() -> None:
+    """Called between two parts of work that read the pool, by whoever did them."""
+    for act in _rest:
+        act()
+
+
+def resting() -> bool:
+    """Whether somebody acts between parts, so that parts should be small."""
+    return bool(_rest)
+
+
+@contextmanager
+def between_parts(act: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, do this after every part of work on the pool, in the thread that did it."""
+    _rest.append(act)
+    try:
+        yield
+    finally:
+        _rest.remove(act)
 
 
 def thread_count() -> int:
@@ -76,10 +99,16 @@ def single_threaded_blas() -> AbstractContextManager[None]:
 
 def run_parts(work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None) -> list[Result]:
     """Results of `work` on each part, in the order of the parts. Work must release the GIL."""
+
+    def one(part: Part) -> Result:
+        result = work(part)
+        rest()
+        return result
+
     workers = min(workers or thread_count(), len(parts))
     if workers <= 1:
-        return [work(part) for part in parts]
-    return list(_pool(workers).map(work, parts))
+        return [one(part) for part in parts]
+    return list(_pool(workers).map(one, parts))
 
 
 def spans(n: int, size: int) -> list[tuple[int, int]]:

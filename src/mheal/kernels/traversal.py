@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .lazy import CHUNK, NOWHERE, PICKED, advance, catch_up, cut_ties, first_scores, reaching, stale
-from .points import FirstScores, Points, refuse_nonfinite
-from .threads import run_parts, shares, single_threaded_blas, thread_count
+from .points import PASS_ROWS, FirstScores, Points, refuse_nonfinite
+from .threads import resting, run_parts, shares, single_threaded_blas, spans, thread_count
 
 FRONT_SHARE = 24  # the front holds about one point in this many
 FRONT_MIN = 2048
@@ -111,7 +111,7 @@ class Traversal:
             target = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
             run_parts(
                 lambda span: first_scores(*self._source, *span, *target),
-                shares(n, CHUNK, self.workers),
+                spans(n, PASS_ROWS),
                 self.workers,
             )
         if not np.isfinite(self.norm2).all():
@@ -148,9 +148,23 @@ class Traversal:
         return self.members[picked[start:]], gain[start:]
 
     def _renew(self, todo: npt.NDArray[np.int64]) -> None:
+        """Apply to these candidates the picks they have missed."""
+        if not resting():
+            self._catch_up(self._source, todo)
+            return
+        points = self.picks.points
+        empty = np.empty(0, points.dtype)
+        for lo, hi in spans(len(todo), CHUNK * self.workers):  # copied in small steps, then worked on as before
+            part = todo[lo:hi]
+            copy = points.take(self.members[part])
+            copy.flags.writeable = False
+            self._buffer[part] = np.arange(len(part))
+            self._catch_up((copy, empty, empty, empty, self._buffer), part)
+
+    def _catch_up(self, source: tuple[Any, ...], todo: npt.NDArray[np.int64]) -> None:
         def work(worker: int) -> None:
             catch_up(
-                *self._source, todo, worker, self.workers, *self.picks.arrays, self.picks.count,
+                *source, todo, worker, self.workers, *self.picks.arrays, self.picks.count,
                 self.weight, self.norm2, self.score, self.seen, *self._scratch[worker],
             )  # fmt: skip
 

@@ -1,0 +1,94 @@
+"""The folder of `mheal compare`: runs that are finished, and the settings they were made with."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..learn import Curves, Row
+from ..pool.files import replacing
+
+Unit = tuple[str, int]  # strategy, seed
+# Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
+DECISIVE = ("model", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256")
+
+
+@dataclass
+class Runs:
+    """Finished runs by unit; `add` writes curves.csv anew, so that a kill at any moment leaves whole units."""
+
+    folder: Path
+    settings: dict[str, Any]
+    units: dict[Unit, list[Row]]
+
+    @classmethod
+    def find(cls, folder: Path, settings: dict[str, Any]) -> "Runs":
+        """The runs that are there already, none in a new folder; those of other settings are refused."""
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is a file: give --out the name of a folder")
+        found = cls(folder, settings, {})
+        if found.file.exists():
+            _refuse_others(folder, settings)
+            for row in Curves.from_csv(found.file).rows:
+                found.units.setdefault((row["strategy"], row["seed"]), []).append(row)
+        return found
+
+    @property
+    def file(self) -> Path:
+        """Where the runs are."""
+        return self.folder / "curves.csv"
+
+    @property
+    def budgets(self) -> set[int]:
+        """All budgets of any run."""
+        return {row["labels"] for rows in self.units.values() for row in rows}
+
+    def done(self, budgets: Collection[int]) -> set[Unit]:
+        """The units that need not run again: they have exactly these budgets, between which some strategies learn."""
+        return {unit for unit, rows in self.units.items() if {row["labels"] for row in rows} == set(budgets)}
+
+    def begin(self) -> None:
+        """Make the folder and write the settings down."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / "settings.json") as part:
+            part.write_text(json.dumps(self.settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def add(self, rows: list[Row], strategies: Sequence[str]) -> None:
+        """Keep a finished unit. Units are sorted by seed, then by strategy in this order, however they came about."""
+        self.units[rows[0]["strategy"], rows[0]["seed"]] = rows
+
+        def place(unit: Unit) -> tuple[int, int, str]:
+            name, seed = unit
+            return seed, strategies.index(name) if name in strategies else len(strategies), name
+
+        self.units = {unit: self.units[unit] for unit in sorted(self.units, key=place)}
+        Curves([row for unit in self.units.values() for row in unit]).save_csv(self.file)
+
+    def curves(self, strategies: Collection[str], seeds: int) -> Curves:
+        """The runs of these strategies in the first splits."""
+        wanted = ((name, seed) for seed in range(seeds) for name in strategies)
+        return Curves([row for unit in wanted for row in self.units[unit]])
+
+
+def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
+    remedy = "choose another --out, or delete that folder"
+    try:
+        before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        changed = [name for name in DECISIVE if before[name] != settings[name]]
+    except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder / 'curves.csv'} is there, but no settings.json that says how it was made: {remedy}"
+        ) from error
+    if changed:
+        name = changed[0]
+        what = name.removesuffix("_sha256")
+        if what != name:
+            said = f"other {what}" if what == "labels" else f"another {what}"
+        else:
+            said = f"--{name.replace('_', '-')} {_shown(before[name])} instead of {_shown(settings[name])}"
+        raise ValueError(f"{folder} holds runs with {said}: {remedy}")
+
+
+def _shown(value: Any) -> str:
+    return "unset" if value is None else ",".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,67 @@
+"""The record beside a file of picks: what was asked, of what, and what came out; enough to do it again."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..pool.locate import locate
+from ..pool.write import picks_digest
+from ._common import checksum, command_line
+from ._request import Request, Result
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
+
+
+def record_path(out: Path) -> Path:
+    """picks.csv → picks.json; where that is the output itself, picks.record.json."""
+    beside = out.with_suffix(".json")
+    return out.with_suffix(".record.json") if beside == out else beside
+
+
+def make_record(request: Request, result: Result, out: Path) -> dict[str, Any]:
+    """Everything about a finished request. Paths in it are relative to its own folder."""
+    request = request.moved(Path.cwd(), out.parent.resolve())
+    inputs = {"pool": checksum(locate(out.parent / request.pool).files)}
+    for name in ("labeled", "keep"):
+        if (path := getattr(request, name)) is not None:
+            inputs[name] = checksum([out.parent / path])
+    return {
+        "mheal": __version__,
+        "command": command_line(),
+        "parameters": asdict(request),
+        "features": result.source.features,
+        "rows": len(result.source.X),
+        "columns": int(result.source.X.shape[1]),
+        "labeled": result.labeled,
+        "skipped": len(result.source.skipped),
+        "sha256": inputs,
+        "picks": {"file": out.name, "count": len(result.picks), "sha256": picks_digest(result.picks)},
+        "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+
+
+def read_record(path: Path) -> tuple[Request, dict[str, Any]]:
+    """The request in a record, with paths relative to where we are now."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        request = Request.of(record["parameters"])
+        record["sha256"]["pool"], record["picks"]["sha256"], record["picks"]["file"]
+    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
+    return request.moved(path.parent.resolve(), Path.cwd()), record
+
+
+def refuse_changed_inputs(request: Request, record: dict[str, Any]) -> None:
+    """The same request gives the same picks only from the same files."""
+    now = {"pool": locate(request.pool).files} | {
+        name: [Path(path)] for name in ("labeled", "keep") if (path := getattr(request, name)) is not None
+    }
+    for name, paths in now.items():
+        if checksum(paths) != record["sha256"].get(name):
+            raise ValueError(f"{getattr(request, name)} has changed since that record was written: select anew")

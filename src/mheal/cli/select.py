@@ -1,0 +1,192 @@
+"""`mheal select`: from a file to a ranked list of what to label."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ._common import POOL_HELP, Columns, Embed, Id, Quiet, Seed, Text, Without, messages, parse_size, progress_bar, size
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ._request import Request, Result
+
+
+PICKING, WRITING = "How to pick", "What comes out"  # panels of the help
+
+
+def _strategies() -> list[str]:
+    from ..strategies import names
+
+    return names()
+
+
+def select(
+    pool: Annotated[str | None, typer.Argument(metavar="POOL", help=POOL_HELP, show_default=False)] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", "-b", metavar="N", help="How many labels you can afford.")
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="`-` is standard output. Default: picks.csv", rich_help_panel=WRITING
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file.",
+            rich_help_panel=WRITING,
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="`mheal strategies` lists them.", autocompletion=_strategies, rich_help_panel=PICKING
+        ),
+    ] = "mheal",
+    clusters: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="Clusters. Default: by the size.", rich_help_panel=PICKING)
+    ] = None,
+    classes: Annotated[
+        int | None, typer.Option(min=1, metavar="C", help="Classes, if you know how many.", rich_help_panel=PICKING)
+    ] = None,
+    labeled: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Labels you have, to stay away from: a table with row or id (and label), or a Label Studio export.",
+            rich_help_panel=PICKING,
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Earlier picks, from this pool or before it grew: they stay in front and count.",
+            rich_help_panel=PICKING,
+        ),
+    ] = None,
+    columns: Columns = None,
+    without: Without = None,
+    id_column: Id = None,
+    text: Text = None,
+    embed: Embed = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Draw the pool, the picks and what is left uncovered.", rich_help_panel=WRITING
+        ),
+    ] = None,
+    max_memory: Annotated[str | None, typer.Option(metavar="4GB", help="Stay below this, or refuse.")] = None,
+    forecast: Annotated[bool, typer.Option("--forecast", help="Say what it will cost, and stop.")] = False,
+    rerun: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Repeat what the record beside some picks says.")
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Pick the items of a pool that are worth labelling, best first.
+
+    Writes rank, row (counted from 0), id, cluster, gain (how far the pick was from all before it) and radius (how far
+    the farthest item still is) to picks.csv, and beside it picks.json, a record with which --rerun repeats it exactly.
+
+    Example: mheal select digits.csv --without label --budget 50
+
+    Example: mheal select images --budget 30 --out tasks.json
+
+    Example: mheal select texts.txt --budget 20 --out -
+    """
+    from ._request import Request
+
+    console = messages(quiet)
+    if rerun is not None:
+        if pool is not None or budget is not None:
+            raise ValueError("--rerun takes the pool and the budget from the record: leave them out")
+        return _rerun(rerun, out, format, console)
+    if pool is None or budget is None:
+        raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
+    if clusters is not None and classes is not None and clusters != classes:
+        raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
+    request = Request(
+        pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
+        None if max_memory is None else parse_size(max_memory),
+    )  # fmt: skip
+    if forecast:
+        return _forecast(request, console)
+    _run(request, out or "picks.csv", format, plot, console)
+    return None
+
+
+def _run(request: "Request", out: str, format: str | None, plot: Path | None, console: "Console") -> "Result":
+    from ..pool.files import replacing
+    from ..pool.write import format_of, render
+    from ._record import make_record, record_path
+    from ._request import carry_out
+
+    form = format_of(out, format)
+    target = Path(out)
+    if out != "-" and not target.parent.is_dir():  # before an hour of work, not after it
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
+    result = carry_out(request, console)
+    content = render(result.picks, result.source, form)
+    if plot is not None:
+        from ._map import draw
+
+        draw(result.source.X, result.picks, plot, request.seed)
+    if out == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        with replacing(target) as part:
+            part.write_bytes(content)
+        record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
+        with replacing(record_path(target)) as part:
+            part.write_text(record + "\n", encoding="utf-8")
+    _say(result, [] if out == "-" else [target, record_path(target)], plot, console)
+    return result
+
+
+def _say(result: "Result", written: list[Path], plot: Path | None, console: "Console") -> None:
+    took = result.seconds
+    avoided = f", away from the {result.labeled:,} labelled ones" if result.labeled else ""
+    console.print(
+        f"{len(result.picks):,} picks by {result.strategy.title}{avoided}; "
+        f"reading {took['reading']:.1f} s, picking {took['picking']:.1f} s",
+        markup=False,
+    )
+    files = [*written, *([plot] if plot else [])]
+    if files:
+        console.print("Written: " + ", ".join(str(file) for file in files), markup=False)
+
+
+def _forecast(request: "Request", console: "Console") -> None:
+    from ._forecast import forecast
+    from ._request import read
+
+    source = read(request, console)
+    with progress_bar(console) as progress:
+        cost = forecast(request, source.X, progress)
+    print(
+        f"Picking {request.budget:,} of {len(source.X):,} rows should take about {cost.seconds:.1f} s "
+        f"(measured on {cost.sampled:,} rows) and {size(cost.memory)} of memory. Nothing was written."
+    )
+
+
+def _rerun(path: Path, out: str | None, format: str | None, console: "Console") -> None:
+    from ..pool.write import picks_digest
+    from ._record import read_record, refuse_changed_inputs
+
+    request, record = read_record(path)
+    refuse_changed_inputs(request, record)
+    result = _run(request, out or str(path.parent / record["picks"]["file"]), format, None, console)
+    if picks_digest(result.picks) == record["picks"]["sha256"]:
+        console.print("The picks are identical to the recorded ones.")
+    else:
+        console.print(
+            f"The picks differ from the recorded ones, which mheal {record['mheal']} made on {record['packages']}."
+        )
