@@ -10,9 +10,11 @@ import typer
 
 from .. import __version__
 from .compare import compare
+from .datasets import datasets
 from .demo import demo
 from .embed import embed
 from .plan import plan
+from .reproduce import reproduce
 from .select import select
 from .strategies import strategies
 
@@ -37,6 +39,8 @@ app.command()(compare)
 app.command()(plan)
 app.command()(embed)
 app.command()(strategies)
+app.command()(reproduce)
+app.add_typer(datasets, name="datasets")
 app.command()(demo)
 
 
@@ -61,8 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = app([arg for arg in args if arg != "--debug"], prog_name="mheal", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        print("mheal: interrupted", file=sys.stderr)
-        return 130
+        status = 130
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -73,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"mheal: {_one_line(error)}", file=sys.stderr)
         return 2
+    if status == 130:  # ctrl-C, which typer turns into an exit status
+        print("mheal: interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
 
 
