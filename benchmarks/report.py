@@ -74,6 +74,11 @@ def goals() -> Iterator[Goal | Ceiling]:
     yield Ceiling(work, "memmap, allocated", "memory", "memmap", ("extra", "RssAnon"), 300.0, None, " MB")
     label = "memmap, with mapped pages of the file"
     yield Ceiling(work, label, "memory", "memmap", ("extra", "VmRSS"), None, None, " MB")
+    work, limited = "`mheal select`, 1M × 128 .npy (512 MB), 1,000 picks, the whole command", "--max-memory 700MB"
+    yield Ceiling(work, "seconds", "command", "plain", ("seconds", "min"), None, None, " s")
+    yield Ceiling(work, "peak memory, mapped file included", "command", "plain", ("peak_mb",), 1512.0, None, " MB")
+    yield Ceiling(work, f"seconds with {limited}", "command", limited, ("seconds", "min"), None, None, " s")
+    yield Ceiling(work, f"peak memory with {limited}", "command", limited, ("peak_mb",), 700.0, None, " MB")
     for name in ("max_min", "select"):
         work = "growth from 10⁴ to 10⁶ rows, exponent"
         yield Ceiling(work, name, "scaling", f"{name} rows", ("exponent",), 1.05)
@@ -152,7 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=RESULTS, help="where the JSON files are")
     folder = parser.parse_args().folder
-    names = ("kmeans", "traversal", "selection", "memory", "scaling")
+    names = ("kmeans", "traversal", "selection", "memory", "command", "scaling")
     files = {name: folder / f"{name}.json" for name in names}
     results = {name: json.loads(f.read_text()) for name, f in files.items() if f.exists()}
     if not results:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("kmeans", "traversal", "selection", "memory", "scaling")
+SCRIPTS = ("kmeans", "traversal", "selection", "memory", "command", "scaling")
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .pool.check import as_budget, as_labeled, as_pool
 from .selection import Selection
-from .solve.charge import POWER, TRIM, charge_of
+from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .spread import spread_clusters, spread_pool, spread_quota
 
 
@@ -114,17 +114,7 @@ class MHEAL(BaseEstimator):
         labeled = as_labeled(labeled, points.shape[0])
         budget = as_budget(budget, points.shape[0] - len(labeled))
 
-        labels, centers = self._cluster(points, rng)
-        if self.space == "unit":
-            points = points.unit()
-        charge = None
-        if self.charge is not None:
-            charge = charge_of(
-                local_spacing(points, labels, len(centers)),
-                POWER if self.charge == "auto" else float(self.charge),
-                self.trim,
-            )
-
+        points, labels, centers, charge = self._metric(points, rng)
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
         elif self.global_repulsion:
@@ -135,6 +125,31 @@ class MHEAL(BaseEstimator):
                 start_length=self.start_length, direction=self.direction, rng=rng,
             )  # fmt: skip
         return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
+
+    def energy(self, X: Any, rows: Any) -> npt.NDArray[np.float64]:
+        """Energy of every beginning of these rows of X: the mean over pairs of −log of their (charged) distance.
+
+        NaN for one row alone. With an integer random_state, distances are those that `select` would measure.
+        """
+        self._check()
+        rng = check_random_state(self.random_state)
+        points = self._points(X, int(rng.randint(2**31)))
+        rows = as_labeled(rows, points.shape[0])
+        points, _, _, charge = self._metric(points, rng)
+        return charged_energy(points.take(rows), np.ones(len(rows)) if charge is None else charge.weight[rows])
+
+    def _metric(
+        self, points: Any, rng: np.random.RandomState
+    ) -> tuple[Any, npt.NDArray[np.int32], npt.NDArray[Any], Charge | None]:
+        """The points that distances are measured between, their clusters and centres, and their charges."""
+        labels, centers = self._cluster(points, rng)
+        if self.space == "unit":
+            points = points.unit()
+        if self.charge is None:
+            return points, labels, centers, None
+        spacing = local_spacing(points, labels, len(centers))
+        power = POWER if self.charge == "auto" else float(self.charge)
+        return points, labels, centers, charge_of(spacing, power, self.trim)
 
     def _points(self, X: Any, seed: int) -> Any:
         """X as the kernels of its own device see it, standardised unless raw."""

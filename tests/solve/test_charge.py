@@ -6,7 +6,7 @@ import pytest
 import mheal
 import reference
 from mheal.cluster.sampled import auto_clusters
-from mheal.solve.charge import DEMOTED, charge_of
+from mheal.solve.charge import DEMOTED, charge_of, charged_energy
 
 
 def blob_with_outliers(seed=0, n=600, outliers=30):
@@ -89,3 +89,34 @@ def test_start_is_checked(start, error):
 def test_power_must_be_positive(p):
     with pytest.raises(ValueError, match="positive"):
         mheal.solve.charged_max_min(np.random.default_rng(0).standard_normal((50, 3)), 5, p=p)
+
+
+def test_charged_energy_equals_brute_force(monkeypatch):
+    monkeypatch.setattr("mheal.sphere.project.BLOCK", 100)  # several blocks
+    rng = np.random.default_rng(0)
+    P, weight = rng.standard_normal((37, 5)), rng.uniform(0.2, 3, 37)
+    energy = charged_energy(P, weight)
+    assert np.isnan(energy[0])
+    for n in range(2, 38):
+        pairs = [
+            -np.log(np.linalg.norm(P[i] - P[j]) * np.sqrt(weight[i] * weight[j])) for i in range(n) for j in range(i)
+        ]
+        np.testing.assert_allclose(energy[n - 1], np.mean(pairs))
+
+
+def test_charged_energy_of_duplicates_is_large_but_finite():
+    energy = charged_energy(np.ones((3, 2), np.float32), np.ones(3))
+    np.testing.assert_allclose(energy[1:], -np.log(1e-12))
+
+
+def test_energy_of_the_picks_uses_the_charges_of_select():
+    X, _ = blob_with_outliers()
+    model = mheal.MHEAL(random_state=0)
+    picks = model.select(X, 20)
+    energy = model.energy(X, picks.indices)
+    # The gain of a pick is its smallest charged distance, so no pair of the first two is nearer than the second's.
+    np.testing.assert_allclose(energy[1], -np.log(picks.gain[1]), rtol=1e-5)
+    plain = mheal.MHEAL(charge=None, random_state=0)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = [3, 5, 8]
+    np.testing.assert_allclose(plain.energy(X, rows), charged_energy(Z[rows], np.ones(3)))

@@ -3,14 +3,14 @@
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
-from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..pool.files import replacing
 
 if TYPE_CHECKING:
+    from .cells import Cells
     from .curves import Curves
 
 STYLE = """
@@ -42,6 +42,7 @@ def report(
 
     `notes` are paragraphs of your own on how it was measured: where the data comes from, how large the splits are.
     """
+    from . import cells
     from .verdict import sentences
 
     first, *others = sentences(curves, against)
@@ -51,11 +52,11 @@ def report(
         *_paragraphs(others),
         _picture(curves),
         "<h2>Strategies compared</h2>",
-        _summary(curves, against),
+        _table(cells.summary(curves, against)),
         "<h2>Accuracy at each budget</h2>",
-        _accuracies(curves),
+        _table(cells.accuracies(curves)),
         "<h2>Labels saved</h2>",
-        _savings(curves, against),
+        _table(cells.savings(curves, against)),
         "<h2>How this was measured</h2>",
         *_paragraphs([*_method(curves, against), *notes]),
         "<h2>What this does not say</h2>",
@@ -113,56 +114,14 @@ def _picture(curves: "Curves") -> str:
     )
 
 
-def _summary(curves: "Curves", against: str) -> str:
-    rows = []
-    for row in curves.summary(against).to_dicts():
-        saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
-        p = "–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"
-        rows.append([row["strategy"], _percent(row["aulc"], row["aulc_half"]), f"{row['rank']:.2f}", saved, p])
-    heads = ["strategy", "mean height of the curve, %", "mean rank", "labels saved (median)", "p (Holm)"]
-    return _table(f"The best first; compared with {against}.", heads, rows)
-
-
-def _accuracies(curves: "Curves") -> str:
-    cells: dict[str, list[str]] = {name: [] for name in curves.strategies}
-    for row in curves.table().to_dicts():
-        cells[row["strategy"]].append(_percent(row["mean"], row["high"] - row["mean"]))
-    heads = ["labels", *map(str, curves.budgets)]
-    return _table("%, mean ± half the 95 % interval.", heads, [[name, *row] for name, row in cells.items()])
-
-
-def _savings(curves: "Curves", against: str) -> str:
-    cells: dict[str, list[str]] = {name: [] for name in curves.others(against)}
-    for row in curves.labels_saved(against).to_dicts():
-        cells[row["strategy"]].append(_signed(row["saved"], row["bound"]) + _interval(row["low"], row["high"]))
-    heads = ["labels", *map(str, curves.budgets)]
-    caption = f"Labels that {against} needs more for the same accuracy; negative where it needs fewer."
-    return _table(caption, heads, [[name, *row] for name, row in cells.items()])
-
-
-def _percent(mean: float, half: float) -> str:
-    return f"{100 * mean:.1f}" + (f" ± {100 * half:.1f}" if isfinite(half) else "")
-
-
-def _signed(number: float, bound: str = "=") -> str:
-    text = f"{number:+.0f}".replace("-", "−") if round(number) else "0"
-    return text if bound == "=" else f"{bound} {text}"
-
-
-def _interval(low: float, high: float) -> str:
-    if not isfinite(low):  # a single split
-        return ""
-    return f" ({_signed(low)} to {_signed(high)})" if isfinite(high) else f" ({_signed(low)} or more)"
-
-
 def _paragraphs(texts: Iterable[str]) -> list[str]:
     return [f"<p>{escape(text)}</p>" for text in texts]
 
 
-def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+def _table(table: "Cells") -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.heads)
+    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="wide"><table><caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )

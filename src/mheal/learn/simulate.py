@@ -78,7 +78,7 @@ def runs(
     if model not in MODELS:
         raise ValueError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
     named = _named(strategies)
-    sizes = _sizes(y, test_size, max_test, max_pool)
+    sizes = split_sizes(y, test_size, max_test, max_pool)
     asked = _budgets(budgets, sizes[0])
     return _units(X, y, named, asked, model, _seeds(seeds), sizes, frozenset(done))
 
@@ -218,8 +218,10 @@ def _named(strategies: Sequence[str | Strategy]) -> dict[str, Strategy]:
     return named
 
 
-def _sizes(y: npt.NDArray[Any], test_size: float, max_test: int, max_pool: int | None) -> tuple[int, int]:
-    """Rows in the pool and in the test set."""
+def split_sizes(
+    y: npt.NDArray[Any], test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None
+) -> tuple[int, int]:
+    """Rows in the pool and in the test set of every split of these labels."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise ValueError(f"class {classes[counts.argmin()].item()!r} has 1 row only: drop it or merge it with another")

@@ -16,7 +16,10 @@ from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spacing import local_spacing
 from ..cluster.spherical import SphericalKMeans
 from ..kernels.points import Points
+from ..kernels.threads import single_threaded_blas
 from ..pool.check import as_budget, as_labeled, as_pool, as_start
+from ..sphere.energy import CLAMP, potential, squared_chords
+from ..sphere.project import blocks
 from .max_min import traverse
 
 POWER = 1.25
@@ -52,6 +55,23 @@ def charge_of(spacing: npt.NDArray[Any], p: float = POWER, trim: float = TRIM) -
     weight = np.power(relative, -1.0 / p).astype(spacing.dtype)
     sparse = spacing > np.quantile(spacing, 1 - trim)
     return Charge(weight, np.where(sparse, weight * weight.dtype.type(DEMOTED), weight))
+
+
+def charged_energy(P: npt.NDArray[Any], weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Mean over pairs of −log(|x_i − x_j| / (q_i q_j)) for every beginning of the picks P; NaN for one alone.
+
+    weight : 1/q² of each pick, as in `Charge`
+    """
+    P, weight = np.asarray(P, np.float64), np.asarray(weight, np.float64)
+    norms = np.einsum("ij,ij->i", P, P)
+    added = np.zeros(len(P))  # by each pick, with all before it
+    with single_threaded_blas():
+        for rows in blocks(len(P), len(P)):
+            sq = np.maximum(squared_chords(P[rows], P[: rows.stop], norms[: rows.stop]), CLAMP**2)
+            energy = potential(sq * weight[rows, None] * weight[: rows.stop], s=0)
+            added[rows] = np.tril(energy, rows.start - 1).sum(axis=1)
+    pairs = np.cumsum(np.arange(len(P)), dtype=np.float64)
+    return np.divide(np.cumsum(added), pairs, out=np.full(len(P), np.nan), where=pairs > 0)
 
 
 def charged_max_min(

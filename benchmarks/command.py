@@ -1,0 +1,56 @@
+"""`mheal select` on a .npy file, the whole command as a user types it: wall time and peak memory.
+
+Each case is a fresh process: start of Python, reading, picking, writing. The kernels are compiled by a first run
+that is not counted. Peak memory counts the pages of the mapped file too.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from harness import Book, arguments, wanted
+from pools import mixture
+
+
+def run(folder: Path, *options: str) -> dict[str, float]:
+    """Seconds and peak megabytes (10⁶) of one command."""
+    command = [sys.executable, "-m", "mheal", "select", "pool.npy", *options]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed: {process.stderr.read().decode()}")  # type: ignore[union-attr]
+    return {"seconds": seconds, "peak_mb": usage.ru_maxrss * 1024 / 1e6}
+
+
+def main() -> None:
+    args = arguments(__doc__).parse_args()
+    n, d, budget, limit = (20_000, 16, 50, 600) if args.quick else (1_000_000, 128, 1000, 700)
+    book = Book("command", args)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "pool.npy", mixture(n, d, 50, seed=7, spread=args.spread))
+        size = (folder / "pool.npy").stat().st_size / 1e6
+        run(folder, "--budget", str(budget))
+        reference = (folder / "picks.csv").read_bytes()
+        for key, options in {"plain": (), f"--max-memory {limit}MB": ("--max-memory", f"{limit}MB")}.items():
+            if not wanted(args, key):
+                continue
+            runs = [run(folder, "--budget", str(budget), *options) for _ in range(args.rounds)]
+            same = (folder / "picks.csv").read_bytes() == reference
+            peak = max(r["peak_mb"] for r in runs)
+            within = peak <= (limit if options else size + 1000)
+            seconds = sorted(r["seconds"] for r in runs)
+            row = {"seconds": {"min": seconds[0], "median": seconds[len(seconds) // 2]}, "peak_mb": peak}
+            print(f"{key:20} {seconds[0]:.2f} s (median {row['seconds']['median']:.2f}), peak {peak:.0f} MB")
+            guard = {"passed": same and within, "same_picks": same, "within": within}
+            book.save(key, row | {"shape": [n, d], "budget": budget, "file_mb": size, "guard": guard})
+
+
+if __name__ == "__main__":
+    main()
