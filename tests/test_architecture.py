@@ -9,14 +9,15 @@ SRC = Path(__file__).parent.parent / "src" / "mheal"
 # A room may import from its own floor and from those below it.
 FLOORS = [
     {"kernels"},
-    {"sphere", "pool", "selection"},
+    {"sphere", "pool", "selection", "datasets"},
     {"cluster"},
     {"solve"},
     {"spread"},
     {"algorithm"},
     {"strategies"},
     {"learn"},
-    {"theory", "paper"},
+    {"theory"},
+    {"paper"},
     {"cli"},
 ]
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}

@@ -2,12 +2,16 @@
 
 import csv
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from workbench import write_files
+
+from mheal.cli import main
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -22,6 +26,20 @@ def test_the_ten_lines_run(tmp_path):
     block = re.search(r"```python\n(.*?)```", README, flags=re.S)[1]
     subprocess.run([sys.executable, "-c", block], cwd=tmp_path, check=True)
     assert (tmp_path / "picks.csv").exists()
+
+
+def test_the_commands_run_as_written(tmp_path, monkeypatch):
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.S)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) >= 9
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "mheal"
+        assert main(words[1:]) == 0, line
+    for name in ("picks.csv", "next.csv", "sheet.html", "tasks.json", "map.png", "compare/report.html"):
+        assert (tmp_path / name).stat().st_size > 100
 
 
 def test_demo_table_comes_from_the_committed_rows():

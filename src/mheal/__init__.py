@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import cluster, kernels, learn, pool, solve, sphere, strategies
+    from . import cluster, datasets, kernels, learn, paper, pool, solve, sphere, strategies, theory
     from .algorithm import MHEAL, select
     from .cluster import SphericalKMeans
     from .selection import Selection
@@ -27,7 +27,9 @@ _HOME = {
     "SphericalKMeans": ".cluster",
     "Selection": ".selection",
 }
-_ROOMS = ("cluster", "kernels", "learn", "pool", "solve", "sphere", "strategies")
+_ROOMS = (
+    "cluster", "datasets", "kernels", "learn", "paper", "pool", "solve", "sphere", "strategies", "theory",
+)  # fmt: skip
 
 __all__ = [
     "MHEAL",
@@ -35,13 +37,16 @@ __all__ = [
     "SphericalKMeans",
     "__version__",
     "cluster",
+    "datasets",
     "kernels",
     "learn",
+    "paper",
     "pool",
     "select",
     "solve",
     "sphere",
     "strategies",
+    "theory",
 ]
 
 

@@ -1,0 +1,54 @@
+"""`mheal datasets`: the paper's datasets by name."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+datasets = typer.Typer(help="The paper's datasets by name.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A name from `mheal datasets list`.")]
+Folder = Annotated[
+    Path | None, typer.Option("--data", help="Folder of NAME.npz files. Default: $MHEAL_DATA, scikit-learn's folder.")
+]
+
+
+@datasets.command("list")
+def show(data: Folder = None) -> None:
+    """List the datasets, and which of them are here.
+
+    Example: mheal datasets list
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..datasets import DATASETS, path
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for heading in ("name", "what", "OpenML", "here"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
+    for name, one in DATASETS.items():
+        table.add_row(name, one.about, str(one.openml_id), "yes" if path(name, data).exists() else "no")
+    Console(highlight=False).print(table)
+
+
+@datasets.command()
+def get(name: Name, data: Folder = None) -> None:
+    """Download a dataset from OpenML, unless it is here, and print its file.
+
+    Example: mheal datasets get magic04 --data datasets
+    """
+    from ..datasets import get as fetch
+
+    print(fetch(name, data))
+
+
+@datasets.command()
+def path(name: Name, data: Folder = None) -> None:
+    """Print where a dataset's file is or would be.
+
+    Example: mheal datasets path magic04
+    """
+    from ..datasets import path as locate
+
+    print(locate(name, data))

@@ -1,0 +1,131 @@
+"""The paper's datasets by name: from a folder of NAME.npz files, or from OpenML through scikit-learn."""
+
+import os
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .pool.files import replacing
+
+FOLDER_VARIABLE = "MHEAL_DATA"
+Arrays = tuple[npt.NDArray[Any], ...]
+
+
+class Dataset(NamedTuple):
+    """Where a dataset is on OpenML, and what to expect."""
+
+    openml_id: int
+    openml_name: str  # checked after the download
+    about: str
+    image: tuple[int, ...] = ()  # height, width and channels of one row
+    train: int = 0  # the first rows, where OpenML keeps the official split in order
+
+
+DATASETS = {
+    "mnist": Dataset(554, "mnist_784", "handwritten digits, 28 × 28, 10 classes", (28, 28), 60_000),
+    "fashion_mnist": Dataset(40996, "Fashion-MNIST", "clothes, 28 × 28, 10 classes", (28, 28), 60_000),
+    "cifar10": Dataset(40927, "CIFAR_10", "photographs, 32 × 32 × 3, 10 classes", (32, 32, 3), 50_000),
+    "cifar100": Dataset(41983, "CIFAR-100", "photographs, 32 × 32 × 3, 100 classes", (32, 32, 3), 50_000),
+    "skin": Dataset(1502, "skin-segmentation", "colours of skin or not, 245,057 × 3, 2 classes"),
+    "shuttle": Dataset(40685, "shuttle", "space shuttle sensors, 58,000 × 9, 7 classes"),
+    "magic04": Dataset(1120, "MagicTelescope", "gamma or hadron showers, 19,020 × 10, 2 classes"),
+    "jm1": Dataset(1053, "jm1", "software defects, 10,885 × 21, 2 classes; 5 rows lack values"),
+    "covtype": Dataset(1596, "covertype", "forest cover, 581,012 × 54, 7 classes"),
+    "nomao": Dataset(1486, "nomao", "the same place or not, 34,465 × 118, 2 classes"),
+    "phishing": Dataset(4534, "PhishingWebsites", "phishing or not, 11,055 rows, 2 classes"),
+    "adult": Dataset(1430, "a9a", "income, 48,842 × 123 indicators, 2 classes"),
+    "satimage": Dataset(182, "satimage", "satellite pixels, 6,430 × 36, 6 classes"),
+}
+
+
+def load(name: str, folder: str | Path | None = None) -> Arrays:
+    """(X, y), or (X, y, X_test, y_test) where there is an official split. Labels are 0, 1, …
+
+    Read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names, if it is there; else from
+    OpenML. Such a file holds X_train and y_train, and X_test and y_test if there is a split. Images are uint8. From
+    OpenML, tables come without a split, and categories as numbers.
+    """
+    file = path(name, folder)
+    return _read(file) if file.exists() else _fetch(name, file)
+
+
+def get(name: str, folder: str | Path | None = None) -> Path:
+    """The file NAME.npz of the folder, after a download if it is not there."""
+    file = path(name, folder)
+    if not file.exists():
+        arrays = _fetch(name, file)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as part, part.open("wb") as out:
+            named: dict[str, Any] = dict(zip(("X_train", "y_train", "X_test", "y_test"), arrays, strict=False))
+            np.savez(out, **named)
+    return file
+
+
+def path(name: str, folder: str | Path | None = None) -> Path:
+    """Where NAME.npz is or would be: in `folder`, in $MHEAL_DATA, or in scikit-learn's data folder."""
+    if name not in DATASETS:
+        raise ValueError(f"there is no dataset {name!r}: choose from {', '.join(DATASETS)}")
+    folder = folder or os.environ.get(FOLDER_VARIABLE)
+    if not folder:
+        from sklearn.datasets import get_data_home
+
+        folder = Path(get_data_home()) / "mheal"
+    return Path(folder) / f"{name}.npz"
+
+
+def _read(file: Path) -> Arrays:
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            keys = [key for key in ("X_train", "y_train", "X_test", "y_test") if key in stored]
+            arrays = tuple(stored[key] for key in keys)
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{file} is not a readable .npz file ({error}): delete it and get it again") from None
+    if keys not in (["X_train", "y_train"], ["X_train", "y_train", "X_test", "y_test"]):
+        raise ValueError(f"{file} holds {keys or 'none'} of X_train, y_train, X_test, y_test: save both of a pair")
+    for X, y, key in zip(arrays[::2], arrays[1::2], keys[::2], strict=True):
+        if len(X) != len(y):
+            raise ValueError(f"{file}: {key} has {len(X)} rows, its labels {len(y)}")
+    return arrays
+
+
+def _fetch(name: str, file: Path) -> Arrays:
+    from sklearn.datasets import fetch_openml
+
+    dataset = DATASETS[name]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A network error")  # it tries again by itself; the error below tells
+            found = fetch_openml(data_id=dataset.openml_id, as_frame=False, parser="auto")
+    except ImportError:
+        raise ValueError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
+    except OSError as error:  # URLError is one
+        raise OSError(
+            f"cannot download {name} from OpenML ({error}): go online, or put {file} there (arrays X_train and y_train)"
+        ) from None
+    if found.details["name"] != dataset.openml_name:
+        raise ValueError(f"OpenML's dataset {dataset.openml_id} is {found.details['name']}, not {dataset.openml_name}")
+    X = found.data.toarray() if hasattr(found.data, "toarray") else np.asarray(found.data)
+    X = _images(X.astype(np.uint8), dataset.image) if dataset.image else X.astype(np.float32)
+    y = _codes(found.target)
+    n = dataset.train
+    return (X[:n], y[:n], X[n:], y[n:]) if n else (X, y)
+
+
+def _images(X: npt.NDArray[np.uint8], shape: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """Rows of pixels as images; colours come one whole plane after the other."""
+    if len(shape) == 2:
+        return X.reshape(-1, *shape)
+    return np.ascontiguousarray(X.reshape(-1, shape[2], *shape[:2]).transpose(0, 2, 3, 1))
+
+
+def _codes(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Labels as 0, 1, … in the order of their values: numbers ("10" after "9") or names."""
+    try:
+        labels = labels.astype(np.float64)
+    except ValueError:
+        labels = labels.astype(str)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)

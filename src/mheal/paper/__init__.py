@@ -1,0 +1,44 @@
+"""§6–7: the paper's experiments, one module for each table or figure; `mheal reproduce NAME` runs them.
+
+Every module has run(out, data, seeds, quick, progress), which writes raw rows, a page with tables and verdicts, and
+pictures into the folder `out`, skips what is there already, and returns the page.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from ..pool.source import Progress
+
+# out, data, seeds (None: the experiment's own number), quick, progress → the page, in Markdown
+Run = Callable[[Path, Path | None, int | None, bool, Progress], str]
+
+
+class Experiment(NamedTuple):
+    """A line of the list of experiments."""
+
+    about: str
+    cost: str  # at full size
+    datasets: tuple[str, ...]
+    module: str
+
+
+_UCI = ("skin", "shuttle", "magic04", "jm1", "covtype", "nomao")
+EXPERIMENTS: dict[str, Experiment] = {
+    "figure6": Experiment(
+        "how fast IWAL and MHEAL prune 10,000 hyperplanes", "11 minutes on one core", _UCI, ".figure6"
+    ),
+    "figure7": Experiment("the test error of what the pruning leaves", "12 minutes on one core", _UCI, ".figure7"),
+    "figure8": Experiment(
+        "labels bought until the best hyperplane's error is reached", "13 minutes on one core", _UCI, ".figure8"
+    ),
+}
+
+
+def load(name: str) -> Run:
+    """The function that runs the experiment `name`."""
+    if name not in EXPERIMENTS:
+        raise ValueError(f"there is no experiment {name!r}: choose from {', '.join(EXPERIMENTS)}")
+    run: Run = import_module(EXPERIMENTS[name].module, __name__).run
+    return run
