@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 import mheal
 import reference
 from mheal import MHEAL
+from mheal.solve.cover import cover
 
 X = load_digits().data.astype(np.float32)
 
@@ -34,6 +35,23 @@ MODES = {
 }
 each_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 PREFIX = [name for name in MODES if name != "paper"]  # its start depends on the quota: see MHEAL.start_length
+
+
+def test_default_covers_first_and_then_spreads():
+    labeled = np.arange(0, 300, 10)
+    for before in ([], labeled):
+        picks = MHEAL(cover=50, random_state=0).select(X, 90, labeled=before)
+        lead = 50 - len(before)
+        rng = np.random.RandomState(0)
+        points = MHEAL()._points(X, rng.randint(2**31))
+        MHEAL()._metric(points, rng)
+        covering = cover(points, lead, np.array(before, np.int64), rng)
+        np.testing.assert_array_equal(picks.indices[:lead], covering)
+        spread = MHEAL(cover=0, random_state=0).select(X, 90 - lead, labeled=[*before, *covering])
+        np.testing.assert_array_equal(picks.indices[lead:], spread.indices)
+        np.testing.assert_allclose(picks.gain[lead:], spread.gain, rtol=1e-5)
+        np.testing.assert_allclose(picks.radius[lead:], spread.radius, rtol=1e-5)
+        assert picks.radius[lead - 1] == pytest.approx(spread.gain[0], rel=1e-4)
 
 
 @each_mode
@@ -195,12 +213,12 @@ def test_paper_equals_a_plain_algorithm_2():
     np.testing.assert_array_equal(paper.select(Y, 53).indices, expected)
 
 
-def test_default_equals_its_definition(monkeypatch):
+def test_charged_mode_equals_its_definition(monkeypatch):
     """Standardise, spacing inside clusters, charge, densest start, max-min: written out plainly."""
     monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 10_000)
     Y = np.random.default_rng(3).standard_normal((700, 6)) ** 3
     Z = (Y - Y.mean(0)) / Y.std(0)
-    default = MHEAL(4, random_state=0)
+    default = MHEAL(4, cover=0, random_state=0)
     labels, _ = default._cluster(default._points(Y, 0), _rng_after_seed())
     assert np.bincount(labels).min() > 40
     spacing = reference.spacing(Z, labels, 40)

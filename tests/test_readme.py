@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from workbench import write_files
 
 from mheal.cli import main
+from workbench import write_files
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -15,15 +15,19 @@ from .cluster.spherical import SphericalKMeans
 from .pool.check import as_budget, as_labeled, as_pool
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
+from .solve.cover import cover
 from .spread import spread_clusters, spread_pool, spread_quota
+
+COVER = 64  # labels that cover the pool before the others spread
 
 
 class MHEAL(BaseEstimator):
     """Picks rows of X to label by minimising hyperspherical energy.
 
-    The default spreads charged picks over the whole pool: each pick is the point farthest from everything picked or
-    labelled so far, where distance is measured in units of the local spacing, so that picks follow the data
-    instead of its outliers. `MHEAL.paper()` is the published algorithm, literally.
+    The default first covers the pool, then spreads. The first picks are the rows that stand for most others
+    (mheal.solve.cover). From `cover` labels on, each pick is the point farthest from everything picked or labelled so
+    far, where distance is measured in units of the local spacing, so that picks follow the data instead of its
+    outliers. `MHEAL.paper()` is the published algorithm, literally.
 
     Parameters
     ----------
@@ -31,6 +35,8 @@ class MHEAL(BaseEstimator):
         for quotas and to explain picks
     charge : "auto" (1.25), a power p > 0, or None for no charge (the paper). 1 follows the density fully, larger
         values drift to outliers
+    cover : the first so many labels, those given included, go to the rows that stand best for the pool; 0: none. Of use
+        only with a charge, without quotas and with global repulsion
     trim : share of the sparsest rows that are picked only when nothing else is left (charged only)
     space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
     quota : share the budget equally among the clusters
@@ -59,6 +65,7 @@ class MHEAL(BaseEstimator):
         n_clusters: int | Literal["auto"] = "auto",
         *,
         charge: float | Literal["auto"] | None = "auto",
+        cover: int = COVER,
         trim: float = TRIM,
         space: Literal["standard", "unit", "raw"] = "standard",
         quota: bool = False,
@@ -75,6 +82,7 @@ class MHEAL(BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.charge = charge
+        self.cover = cover
         self.trim = trim
         self.space = space
         self.quota = quota
@@ -118,7 +126,10 @@ class MHEAL(BaseEstimator):
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
         elif self.global_repulsion:
-            picks = spread_pool(points, budget, labeled, charge)
+            lead = None
+            if charge is not None and len(labeled) < self.cover:
+                lead = cover(points, min(self.cover - len(labeled), budget), labeled, rng)
+            picks = spread_pool(points, budget, labeled, charge, lead)
         else:
             picks = spread_clusters(
                 points, budget, labeled, labels, centers, charge, quota=self.quota, n_starts=self.n_starts,
@@ -204,6 +215,8 @@ class MHEAL(BaseEstimator):
                 raise ValueError(f"{name} must be a positive integer{other}, got {value!r}")
         if not isinstance(self.tol, Real) or self.tol < 0:
             raise ValueError(f"tol must be a number ≥ 0, got {self.tol!r}")
+        if not isinstance(self.cover, Integral) or self.cover < 0:
+            raise ValueError(f"cover must be a whole number ≥ 0, got {self.cover!r}")
         if not isinstance(self.trim, Real) or not 0 <= self.trim < 1:
             raise ValueError(f"trim must be a share between 0 and 1, got {self.trim!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):

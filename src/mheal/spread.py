@@ -2,6 +2,7 @@
 
 import heapq
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,8 @@ from .sphere.energy import hyperspherical_energy
 from .sphere.starts import rotation_starts
 
 Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+COVER_ROWS = 2048  # rows compared with all picks at a time
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,40 @@ class Spread:
         return cls(np.empty(0, np.int64), np.empty(0), np.array([radius]))
 
 
-def spread_pool(points: Any, budget: int, labeled: Indices, charge: Charge | None) -> Spread:
-    """Max-min over the whole pool (Eq. 8), away from labelled rows; starts at the densest point."""
+def spread_pool(
+    points: Any, budget: int, labeled: Indices, charge: Charge | None, lead: Indices | None = None
+) -> Spread:
+    """Max-min over the whole pool (Eq. 8), away from labelled rows; starts with `lead`, or at the densest point."""
+    if lead is not None and len(lead):
+        return _after_lead(points, budget, labeled, charge, lead[:budget])
     first = labeled if len(labeled) else _densest(points, charge)
     rows, score, left = traverse(points, budget - (len(labeled) == 0), first, charge)
     rows = rows if len(labeled) else np.concatenate([first, rows])
     return _as_spread(rows, score, left)
+
+
+def _after_lead(points: Any, budget: int, labeled: Indices, charge: Charge | None, lead: Indices) -> Spread:
+    """Rows that were picked otherwise come first; their distances are measured as those of all others."""
+    chosen = np.concatenate([labeled, lead])
+    ones = np.ones(points.shape[0], points.dtype)
+    weight, candidate = (ones, ones) if charge is None else charge
+    picks = backend(points).Picks(points, len(chosen))
+    picks.add(chosen, weight[chosen])
+    P, P_weight = (A.astype(np.float64) for A in picks.taken())
+    own = candidate[chosen].astype(np.float64)
+    before = np.array([_nearest_before(P, P_weight, own, i) for i in range(len(labeled), len(chosen))])
+    start = Spread(lead, before, _cover(points, picks, candidate)[-len(lead) :])
+    if len(lead) == budget:
+        return start
+    rest = _as_spread(*traverse(points, budget - len(lead), chosen, charge))
+    return Spread(*(np.concatenate([getattr(start, name), getattr(rest, name)]) for name in ("rows", "gain", "radius")))
+
+
+def _nearest_before(P: Floats, weight: Floats, own: Floats, i: int) -> float:
+    """The distance of pick i from the nearest pick before it; infinite for the first."""
+    if i == 0:
+        return np.inf
+    return float(np.sqrt((np.square(P[:i] - P[i]).sum(axis=1) * weight[:i]).min() * own[i]))
 
 
 def spread_quota(
@@ -72,22 +103,37 @@ def spread_quota(
 
 def _cover(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """The largest distance left anywhere after each pick, labelled rows included; every point against every pick."""
+    worst, largest = _cover_in(np.dtype(np.float32), points, picks, weight)
+    if worst.min() < 1e-4 * largest:  # there float32 would cancel
+        worst, _ = _cover_in(np.dtype(np.float64), points, picks, weight)
+    return np.sqrt(worst)
 
-    P, P_weight = (A.astype(np.float64) for A in picks.taken())  # in float32 small distances would cancel
+
+def _cover_in(
+    dtype: np.dtype[Any], points: Any, picks: Any, weight: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.float64], float]:
+    """The same, squared and in this precision, and the largest squared length."""
+    P, P_weight = (A.astype(dtype) for A in picks.taken())
     P_norm2 = np.einsum("ij,ij->i", P, P)
 
-    def part(span: tuple[int, int]) -> npt.NDArray[Any]:
-        worst = np.zeros(len(P))
-        for lo in range(span[0], span[1], 256):
-            rows = np.arange(lo, min(span[1], lo + 256))
-            G = points.take(rows).astype(np.float64)
-            distance2 = np.einsum("ij,ij->i", G, G)[:, None] + P_norm2 - 2 * G @ P.T
-            distance2 *= weight[rows, None] * P_weight
-            np.maximum(worst, np.minimum.accumulate(distance2, axis=1).max(axis=0), out=worst)
-        return worst
+    def part(span: tuple[int, int]) -> tuple[npt.NDArray[Any], float]:
+        worst, largest = np.zeros(len(P), dtype), 0.0
+        for lo in range(span[0], span[1], COVER_ROWS):
+            rows = np.arange(lo, min(span[1], lo + COVER_ROWS))
+            G = points.take(rows).astype(dtype)
+            norm2 = np.einsum("ij,ij->i", G, G)
+            distance2 = norm2 + (P_norm2[:, None] - 2 * P @ G.T)
+            distance2 *= weight[rows].astype(dtype)
+            distance2 *= P_weight[:, None]
+            for above, mine in pairwise(distance2):  # the nearest pick so far; a row for each pick vectorises
+                np.minimum(above, mine, out=mine)
+            np.maximum(worst, distance2.max(axis=1), out=worst)
+            largest = max(largest, float((norm2 * weight[rows]).max()))
+        return worst, largest
 
     with single_threaded_blas():
-        return np.sqrt(np.max(run_parts(part, spans(points.shape[0], 1 << 14)), axis=0))
+        parts = run_parts(part, spans(points.shape[0], 1 << 14))
+    return np.max([worst for worst, _ in parts], axis=0).astype(np.float64), max(largest for _, largest in parts)
 
 
 def spread_clusters(

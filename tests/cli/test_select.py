@@ -188,7 +188,7 @@ def test_forecast_writes_nothing(desk, capfd):
     before = sorted(desk.iterdir())
     assert run("select digits.npy -b 100 --forecast") == 0
     said = capfd.readouterr().out
-    assert re.search(r"should take about \d+\.\d s \(measured on 1,797 rows\) and \d+ MB", said)
+    assert re.search(r"should take about \d+\.\d s \(measured on 1,797 rows\) and [\d.]+ [MG]B", said)
     assert sorted(desk.iterdir()) == before
 
 
