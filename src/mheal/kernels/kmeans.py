@@ -57,21 +57,21 @@ def _dot(x: Any, y: Any) -> Any:
 
 
 @kernel
-def _add(total: Any, row: Any, u: Any) -> None:
-    """total += u·row."""
+def _hand_over(
+    source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any
+) -> None:  # fmt: skip
+    """Take u·source[at] and its weight from centre `old` (none if negative) and give them to centre `new`.
+
+    Indices, not views: counting the references to a view makes threads wait for each other.
+    """
     wide_vectors()
-    for t in range(total.size):
-        total[t] += u * row[t]
-
-
-@kernel
-def _hand_over(row: Any, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
-    """Take u·row and its weight from centre `old` (none if negative) and give them to centre `new`."""
     mass[new] += weight
-    _add(partial[new], row, u)
+    for t in range(partial.shape[1]):
+        partial[new, t] += u * source[at, t]
     if old >= 0:
         mass[old] -= weight
-        _add(partial[old], row, -u)
+        for t in range(partial.shape[1]):
+            partial[old, t] -= u * source[at, t]
 
 
 @kernel
@@ -175,8 +175,11 @@ def assign_part(
             if in_place and y + 8 < changed:
                 prefetch_row(X, wanted[y + 8])
             z, i = some[y], wanted[y]
-            row = X[i] if in_place else staged[y]
-            _hand_over(row, weight[i], weight[i] * inverse[z], -1 if first else label[i], where[z], partial, mass)
+            u, old = weight[i] * inverse[z], -1 if first else label[i]
+            if in_place:
+                _hand_over(X, i, weight[i], u, old, where[z], partial, mass)
+            else:
+                _hand_over(staged, y, weight[i], u, old, where[z], partial, mass)
             label[i] = where[z]
         pending += changed
         if pending >= FLUSH:
