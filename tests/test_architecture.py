@@ -16,7 +16,7 @@ FLOORS = [
     {"algorithm"},
     {"strategies"},
     {"learn"},
-    {"theory"},
+    {"theory", "deep"},
     {"paper"},
     {"cli"},
 ]

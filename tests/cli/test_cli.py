@@ -1,4 +1,6 @@
 import csv
+import os
+import re
 import statistics
 import subprocess
 import sys
@@ -105,3 +107,16 @@ def assert_one_line(capsys, words):
     assert err.startswith("mheal: ")
     assert err.count("\n") == 1
     assert words in err
+
+
+def test_no_color_is_honoured():
+    def shown(**changes):
+        environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+        line = [sys.executable, "-m", "mheal", "--help"]
+        environment |= {"TERM": "xterm-256color", **changes}
+        return subprocess.run(line, capture_output=True, text=True, check=True, env=environment).stdout
+
+    colour = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|9[0-7])m")
+    assert colour.search(shown(FORCE_COLOR="1"))
+    assert not colour.search(shown(FORCE_COLOR="1", NO_COLOR="1"))
+    assert "\x1b" not in shown()  # not a terminal

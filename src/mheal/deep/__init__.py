@@ -1,0 +1,1 @@
+"""Networks (extra `mheal[deep]`, torch). So far: the paper's autoencoder, as an embedding."""
