@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+
 from workbench import write_files
 
 ROOT = Path(__file__).parent.parent
