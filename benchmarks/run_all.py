@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("kmeans", "traversal", "selection", "memory", "command", "scaling")
+SCRIPTS = ("kmeans", "passes", "traversal", "selection", "memory", "command", "scaling")
 
 
 def main() -> None:

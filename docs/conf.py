@@ -18,7 +18,7 @@ html_theme_options = {"description": "Which of your unlabelled items should you 
 
 def list_fields(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Make a list of `name : text` lines that stand outside a section."""
-    lines[:] = [re.sub(r"^(\w+) : ", r":\1: ", line) for line in lines]
+    lines[:] = [re.sub(r"^(\w+(?:, \w+)*) : ", r":\1: ", line) for line in lines]
 
 
 def setup(app: Any) -> None:

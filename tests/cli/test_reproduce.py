@@ -1,8 +1,14 @@
+import re
+import shlex
+import shutil
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 from mheal.cli import main
+from mheal.cli.datasets import datasets
+from mheal.cli.reproduce import reproduce
 from mheal.paper import EXPERIMENTS
 
 
@@ -32,6 +38,18 @@ def test_the_default_folder_tells_quick_runs_apart(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "figure8", "--quick", "--seeds", "1", "--data", str(data), "--quiet"]) == 0
     assert (tmp_path / "results" / "figure8-quick" / "figure8.png").exists()
+
+
+@pytest.mark.parametrize("command", [reproduce, *(c.callback for c in datasets.registered_commands)])
+def test_examples_of_the_help_work_as_written(command, data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MHEAL_DATA", str(data))
+    shutil.copytree(data, tmp_path / "datasets")
+    examples = re.findall(r"Example: mheal (.+)", command.__doc__)
+    assert examples
+    for example in examples:
+        assert main(shlex.split(example)) == 0, example
+    assert capsys.readouterr().out
 
 
 def test_list_names_every_experiment(capsys):

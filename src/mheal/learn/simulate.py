@@ -41,7 +41,9 @@ def simulate(
 ) -> Curves:
     """Learning curves of every strategy: accuracy on held-out rows against labels bought, one curve per seed.
 
-    strategies : names or instances; budgets : numbers of labels; seeds : how many splits, or which
+    strategies : names or instances
+    budgets : numbers of labels
+    seeds : how many splits, or which
     test_size, max_test : this share of the rows is held out, but at most so many
     max_pool : at most so many of the other rows form the pool; None takes all
 
