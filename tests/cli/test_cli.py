@@ -10,6 +10,7 @@ import pytest
 
 import mheal
 from mheal.cli import main
+from mheal.cli.demo import demo
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
 
@@ -120,3 +121,11 @@ def test_no_color_is_honoured():
     assert colour.search(shown(FORCE_COLOR="1"))
     assert not colour.search(shown(FORCE_COLOR="1", NO_COLOR="1"))
     assert "\x1b" not in shown()  # not a terminal
+
+
+@pytest.mark.slow
+def test_example_of_the_demo_works_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"Example: mheal (.+)", demo.__doc__)
+    assert main(example.split()) == 0
+    assert (tmp_path / "demo" / "curves.png").exists()
