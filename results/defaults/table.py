@@ -26,9 +26,7 @@ COVER = """
 ## Why the first 64 labels cover the pool
 "cover" is the number of first labels that go to the rows that stand best for the pool (`mheal.solve.cover`), before the
 charged max-min takes over. Covering helps the first fifty labels most on images (digits at 20 labels: {digits}), and
-costs some on tables with many binary columns (Phishing: {phishing}). Other attractions than 1/(1 + d²/h²) (Gaussian,
-Laplace, plain distance, charged distance, other widths), and medoids of k-means in doubling levels, were tried on six
-seeds and were not better; those rows were not kept.
+costs some on tables with many binary columns (Phishing: {phishing}).
 """
 
 

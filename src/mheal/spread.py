@@ -17,7 +17,7 @@ from .sphere.starts import rotation_starts
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-COVER_ROWS = 2048  # rows compared with all picks at a time
+RADII_ROWS = 2048  # rows compared with all picks at a time
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def _after_lead(points: Any, budget: int, labeled: Indices, charge: Charge | Non
     P, P_weight = (A.astype(np.float64) for A in picks.taken())
     own = candidate[chosen].astype(np.float64)
     before = np.array([_nearest_before(P, P_weight, own, i) for i in range(len(labeled), len(chosen))])
-    start = Spread(lead, before, _cover(points, picks, candidate)[-len(lead) :])
+    start = Spread(lead, before, _radii(points, picks, candidate)[-len(lead) :])
     if len(lead) == budget:
         return start
     rest = _as_spread(*traverse(points, budget - len(lead), chosen, charge))
@@ -98,18 +98,18 @@ def spread_quota(
         row, score = traversals[c].extend(1)
         rows.append(row[0])
         gain.append(float(np.sqrt(score[0])))
-    return Spread(np.array(rows), np.array(gain), _cover(points, picks, candidate)[-budget:])
+    return Spread(np.array(rows), np.array(gain), _radii(points, picks, candidate)[-budget:])
 
 
-def _cover(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _radii(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """The largest distance left anywhere after each pick, labelled rows included; every point against every pick."""
-    worst, largest = _cover_in(np.dtype(np.float32), points, picks, weight)
+    worst, largest = _radii_in(np.dtype(np.float32), points, picks, weight)
     if worst.min() < 1e-4 * largest:  # there float32 would cancel
-        worst, _ = _cover_in(np.dtype(np.float64), points, picks, weight)
+        worst, _ = _radii_in(np.dtype(np.float64), points, picks, weight)
     return np.sqrt(worst)
 
 
-def _cover_in(
+def _radii_in(
     dtype: np.dtype[Any], points: Any, picks: Any, weight: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.float64], float]:
     """The same, squared and in this precision, and the largest squared length."""
@@ -118,8 +118,8 @@ def _cover_in(
 
     def part(span: tuple[int, int]) -> tuple[npt.NDArray[Any], float]:
         worst, largest = np.zeros(len(P), dtype), 0.0
-        for lo in range(span[0], span[1], COVER_ROWS):
-            rows = np.arange(lo, min(span[1], lo + COVER_ROWS))
+        for lo in range(span[0], span[1], RADII_ROWS):
+            rows = np.arange(lo, min(span[1], lo + RADII_ROWS))
             G = points.take(rows).astype(dtype)
             norm2 = np.einsum("ij,ij->i", G, G)
             distance2 = norm2 + (P_norm2[:, None] - 2 * P @ G.T)

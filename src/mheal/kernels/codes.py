@@ -1,7 +1,7 @@
 """The two nearest of many centres from rows and centres in 16 bits a coordinate: half the bytes, twice the rate.
 
 A unit row x is kept as q = round(x·UNIT). Cosines of such rows with such centres are off by at most `tolerance(d)`, so
-a row whose best two are farther apart than that has its centre; only the others, one in a hundred, need an exact look.
+a row whose best two are farther apart than that has its centre; only the others need an exact look.
 Codes of 16 rows lie side by side, a row in each lane of a vector: no lane ever asks another. Products of 16-bit numbers
 are summed by one instruction (VNNI); without it `usable` says no.
 """

@@ -1,5 +1,6 @@
 """The contract every strategy keeps: it sees a pool, and what has been bought of its labels, and picks rows."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -53,7 +54,7 @@ class Pool:
         return Points.standardized(as_pool(self.X)).array()
 
 
-class Strategy(BaseEstimator):
+class Strategy(BaseEstimator, ABC):
     """A way to pick rows of X. Subclasses set the class attributes and write `_pick`; parameters go in __init__.
 
     kind says how smaller budgets relate to larger ones:
@@ -81,9 +82,9 @@ class Strategy(BaseEstimator):
             picked = self._pick(pool, budget)
         return picked if isinstance(picked, Selection) else _unexplained(picked)
 
+    @abstractmethod
     def _pick(self, pool: Pool, budget: int) -> Selection | Rows:
         """The picks, as row numbers or as a Selection that explains them. Budget and pool are good."""
-        raise NotImplementedError
 
 
 def _unexplained(rows: Rows) -> Selection:

@@ -1,5 +1,6 @@
 """Transductive experimental design (Yu, Bi and Tresp 2006), sequential."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -61,7 +62,7 @@ class Ted(Strategy):
         return complete(pool, rows[picked], budget)
 
 
-class _Design:
+class _Design(ABC):
     """score_j = ‖K_·j‖² / (K_jj + λ), where each pick takes K_·j K_j· / (K_jj + λ) away from K.
 
     Column lengths and the diagonal follow each pick by one product K·k; the deflated K itself is never written down.
@@ -84,14 +85,17 @@ class _Design:
         np.maximum(self.diagonal, 0, out=self.diagonal)
         self._remember(row, k, scale)
 
+    @abstractmethod
     def _column(self, row: int) -> Vector:
-        raise NotImplementedError
+        """K_·j as it is now."""
 
+    @abstractmethod
     def _product(self, k: Vector) -> Vector:
-        raise NotImplementedError
+        """K k."""
 
+    @abstractmethod
     def _remember(self, row: int, k: Vector, scale: float) -> None:
-        raise NotImplementedError
+        """Deflate K by k kᵀ / scale."""
 
 
 class Kernel(_Design):
