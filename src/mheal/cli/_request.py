@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..strategies import Strategy
 
 PER_ROW = 100  # bytes that picking keeps for each row; benchmarks/memory.py measures 65
-
 SCRATCH = 100_000_000  # bytes of buffers, whatever the pool
 THRIFTY = ("mheal", "mheal-paper", "random")  # strategies that never copy a memory-mapped pool
 
