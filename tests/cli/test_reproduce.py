@@ -27,11 +27,11 @@ def test_reproduce_prints_the_page_and_goes_on(data, tmp_path, capsys):
     first = capsys.readouterr()
     assert first.out.startswith("# Figure 6")
     assert "Written:" in first.err
-    rows = (tmp_path / "out" / "rows.csv").read_bytes()
+    rows = (tmp_path / "out" / "rows.jsonl").read_bytes()
     assert main([*args[:4], "2", *args[5:], "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
-    assert (tmp_path / "out" / "rows.csv").read_bytes().startswith(rows[: rows.index(b"\n")])
-    assert len((tmp_path / "out" / "rows.csv").read_bytes()) > 1.5 * len(rows)
+    assert (tmp_path / "out" / "rows.jsonl").read_bytes().startswith(rows[: rows.index(b"\n")])
+    assert len((tmp_path / "out" / "rows.jsonl").read_bytes()) > 1.5 * len(rows)
 
 
 def test_the_default_folder_tells_quick_runs_apart(data, tmp_path, monkeypatch):

@@ -1,9 +1,9 @@
-import csv
+import json
 
 import numpy as np
 import pytest
 
-from mheal.paper import EXPERIMENTS, load
+from mheal.paper import load
 from mheal.paper.figure6 import measure
 from mheal.paper.figure7 import _pooled
 from mheal.paper.figure8 import _labels
@@ -15,7 +15,7 @@ def silent(done, total, what):
     pass
 
 
-@pytest.fixture(scope="module", params=EXPERIMENTS)
+@pytest.fixture(scope="module", params=("figure6", "figure7", "figure8"))
 def finished(request, data, tmp_path_factory):
     out = tmp_path_factory.mktemp(request.param)
     page = load(request.param)(out, data, 3, True, silent)
@@ -23,18 +23,17 @@ def finished(request, data, tmp_path_factory):
 
 
 def read(out):
-    with (out / "rows.csv").open() as file:
-        return list(csv.DictReader(file))
+    return [json.loads(line) for line in (out / "rows.jsonl").read_text().splitlines()]
 
 
 def test_every_figure_writes_rows_page_and_picture(finished):
     name, out, page = finished
-    assert sorted(p.name for p in out.iterdir()) == sorted(["README.md", "rows.csv", "protocol.json", f"{name}.png"])
+    assert sorted(p.name for p in out.iterdir()) == sorted(["README.md", "rows.jsonl", "protocol.json", f"{name}.png"])
     assert (out / "README.md").read_text() == page
     assert "nan" not in page
     assert all(word in page for word in ("Quick run", "reproduced" if name != "figure6" else "seen", *DATASETS, *MODES))
     rows = read(out)
-    assert {(row["dataset"], row["seed"]) for row in rows} == {(d, str(s)) for d in DATASETS for s in range(3)}
+    assert {(row["dataset"], row["seed"]) for row in rows} == {(d, s) for d in DATASETS for s in range(3)}
     assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -54,13 +53,13 @@ def test_the_full_size_does_not_go_on_from_quick_rows(finished, data):
 
 def test_rows_of_more_seeds_are_kept_and_not_reported(data, tmp_path):
     two = collect(tmp_path / "a", data, range(2), True, silent, measure)
-    rows = (tmp_path / "a" / "rows.csv").read_bytes()
+    rows = (tmp_path / "a" / "rows.jsonl").read_bytes()
     one = collect(tmp_path / "a", data, range(1), True, silent, measure)
-    assert (tmp_path / "a" / "rows.csv").read_bytes() == rows
+    assert (tmp_path / "a" / "rows.jsonl").read_bytes() == rows
     key = ("nomao", "excess", "IWAL", "alive", 10)
     assert one(*key).tolist() == two(*key).tolist()[:1]
     collect(tmp_path / "b", data, range(2), True, silent, measure)
-    assert (tmp_path / "b" / "rows.csv").read_bytes() == rows  # the same seeds, the same rows
+    assert (tmp_path / "b" / "rows.jsonl").read_bytes() == rows  # the same seeds, the same rows
 
 
 def test_figure6_values_make_sense(data):

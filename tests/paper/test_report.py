@@ -4,11 +4,11 @@ from mheal.paper.report import Values, compare, percent, table, tally, verdict
 
 
 def test_values_are_paired_by_seed():
-    rows = [
-        dict(dataset="wine", mode="m", learner="IWAL", measure="alive", at=at, seed=str(seed), value=value)
-        for seed, at, value in ((10, "2", "0.5"), (9, "2", ""), (9, "1e+06", "1"), (10, "1e+06", "2"))
-    ]
-    values = Values(rows)
+    about = dict(dataset="wine", setting="m", method="IWAL")
+    values = Values([
+        {**about, "seed": 10, "alive": {"2": 0.5, "1e+06": 2}},
+        {**about, "seed": 9, "alive": {"2": None, "1e+06": 1}},
+    ])  # fmt: skip
     np.testing.assert_array_equal(values("wine", "m", "IWAL", "alive", 2), [np.nan, 0.5])  # seed 9 before seed 10
     assert values.places("wine", "m", "IWAL", "alive") == [2, 1_000_000]
     assert values.grid("wine", "m", "IWAL", "alive", [1_000_000, 2])[1].tolist() == [2, 0.5]

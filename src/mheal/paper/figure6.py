@@ -19,7 +19,7 @@ SAMPLE = 2000  # rows of the stream that the disagreement coefficient is measure
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure, and write rows.csv, figure6.png and README.md into `out`."""
+    """Measure, and write rows.jsonl, figure6.png and README.md into `out`."""
     wanted = shuffles(seeds, quick)
     values = collect(out, data, wanted, quick, progress, measure)
     lines = {}

@@ -19,7 +19,7 @@ BOUND_ROUNDS = (300, 3000, 30_000, 300_000)
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure, and write rows.csv, figure7.png and README.md into `out`."""
+    """Measure, and write rows.jsonl, figure7.png and README.md into `out`."""
     wanted = shuffles(seeds, quick)
     values = collect(out, data, wanted, quick, progress, measure)
     lines = {}

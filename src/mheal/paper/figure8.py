@@ -19,7 +19,7 @@ PASSIVE = "every label"
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure, and write rows.csv, figure8.png and README.md into `out`."""
+    """Measure, and write rows.jsonl, figure8.png and README.md into `out`."""
     wanted = shuffles(seeds, quick)
     values = collect(out, data, wanted, quick, progress, measure)
     lines = {}

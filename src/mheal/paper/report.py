@@ -16,19 +16,21 @@ Floats = npt.NDArray[np.float64]
 
 
 class Values:
-    """Long rows (dataset, seed, mode, learner, measure, at, value) by what they are about."""
+    """Rows of a dataset, method and setting, as {measure: {at: value}}, by what they are about."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        found: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+        found: dict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
         for row in rows:
-            key = (row["dataset"], row["mode"], row["learner"], row["measure"], row["at"])
-            found[key][row["seed"]] = float(row["value"] or "nan")
+            about = (row["dataset"], row["setting"], row["method"])
+            for measure, places in ((key, value) for key, value in row.items() if isinstance(value, dict)):
+                for at, value in places.items():
+                    found[(*about, measure, at)][row["seed"]] = float("nan") if value is None else value
         self._found = dict(found)
 
     def __call__(self, dataset: str, mode: str, learner: str, measure: str, at: float | str) -> Floats:
         """One value a seed, in the order of the seeds; NaN for what was never reached."""
-        by_seed = self._found.get((dataset, mode, learner, measure, _text(at)), {})
-        return np.array([by_seed[seed] for seed in sorted(by_seed, key=int)])
+        by_seed = self._found.get((dataset, mode, learner, measure, at_text(at)), {})
+        return np.array([by_seed[seed] for seed in sorted(by_seed)])
 
     def places(self, dataset: str, mode: str, learner: str, measure: str) -> list[int]:
         """The rounds or labels at which something was measured."""
@@ -94,5 +96,6 @@ def write_page(out: Path, text: str) -> str:
     return text
 
 
-def _text(at: float | str) -> str:
+def at_text(at: float | str) -> str:
+    """A place as the rows name it."""
     return at if isinstance(at, str) else f"{at:.6g}"

@@ -1,67 +1,124 @@
-"""Raw rows of an experiment: one CSV file that grows a unit of work at a time, so that a run can stop and go on."""
+"""Raw rows of an experiment: one JSON Lines file that grows as results come, so that a run can stop and go on."""
 
-import csv
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from ..kernels.threads import THREADS_VARIABLE
 from ..pool.files import replacing
+from ..pool.source import Progress
 
-Row = dict[str, str]
+Row = dict[str, Any]
+Key = tuple[str, str, str, int]  # dataset, method, setting, seed
+KEY = ("dataset", "method", "setting", "seed")
 
 
 class RawRows:
-    """The rows in `folder`/rows.csv, made under the protocol in `folder`/protocol.json.
+    """The rows in `folder`/rows.jsonl, made under the protocol in `folder`/protocol.json.
 
-    A unit is what is done or not done as a whole: the values of the `unit` columns. Files are replaced in one step, so
-    a killed run leaves whole units only.
+    A row says what it is about (experiment, dataset, method, setting, seed) and what was measured. The file is replaced
+    in one step, so a killed run leaves whole rows only, and all or none of those that were added together.
     """
 
-    def __init__(self, folder: Path, protocol: Mapping[str, Any], unit: tuple[str, ...]) -> None:
-        self.file, self.unit = folder / "rows.csv", unit
-        self.rows: list[Row] = []
+    def __init__(self, folder: Path, experiment: str, protocol: Mapping[str, Any]) -> None:
+        self.file, self.experiment = folder / "rows.jsonl", experiment
         folder.mkdir(parents=True, exist_ok=True)
-        note = folder / "protocol.json"
-        text = json.dumps(protocol, indent=2, ensure_ascii=False) + "\n"
+        note, text = folder / "protocol.json", json.dumps(protocol, indent=2, ensure_ascii=False) + "\n"
+        lines: list[str] = []
         if self.file.exists():
             if not note.exists() or json.loads(note.read_text(encoding="utf-8")) != json.loads(text):
                 raise ValueError(f"{self.file} is from another experiment or size: name another folder, or delete it")
-            with self.file.open(newline="", encoding="utf-8") as file:
-                self.rows = list(csv.DictReader(file))
+            lines = self.file.read_text(encoding="utf-8").splitlines()
         else:
             with replacing(note) as part:
                 part.write_text(text, encoding="utf-8")
-        self.done = {self._key(row) for row in self.rows}
+        self.rows: list[Row] = [json.loads(line) for line in lines]
+        self.done = {_key(row) for row in self.rows}
+        self._text = "".join(f"{line}\n" for line in lines)
 
-    def has(self, *unit: Any) -> bool:
-        """Whether this unit is done."""
-        return tuple(map(str, unit)) in self.done
+    def has(self, dataset: str, method: str, setting: str, seed: int) -> bool:
+        """Whether this is measured already."""
+        return (dataset, method, setting, seed) in self.done
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write the rows of one unit, all or none; floats keep six digits."""
-        new = [{key: _text(value) for key, value in row.items()} for row in rows]
-        everything = self.rows + new
-        with replacing(self.file) as part, part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(everything)
-        self.rows = everything
-        self.done.update(self._key(row) for row in new)
+        """Write rows, all or none; floats keep six digits, and one that is not finite becomes null."""
+        new = [{"experiment": self.experiment, **{key: _plain(value) for key, value in row.items()}} for row in rows]
+        keys = [_key(row) for row in new]
+        text = self._text + "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in new)
+        with replacing(self.file) as part:
+            part.write_text(text, encoding="utf-8")
+        self.rows, self._text = self.rows + new, text
+        self.done.update(keys)
 
     def where(self, **wanted: Any) -> list[Row]:
         """The rows whose columns have these values; a collection names several."""
         sets = {
-            key: {str(v) for v in (value if isinstance(value, list | tuple | set | range) else [value])}
+            key: set(value) if isinstance(value, list | tuple | set | range) else {value}
             for key, value in wanted.items()
         }
         return [row for row in self.rows if all(row[key] in values for key, values in sets.items())]
 
-    def _key(self, row: Row) -> tuple[str, ...]:
-        return tuple(row[column] for column in self.unit)
+
+def measure_all(
+    rows: RawRows,
+    units: Iterable[Key],
+    measure: Callable[..., Mapping[str, Any]],
+    arguments: tuple[Any, ...],
+    progress: Progress,
+    workers: int = 1,
+) -> None:
+    """Add measure(dataset, method, setting, seed, *arguments) for every unit that has no row yet.
+
+    With several workers, units are measured in as many processes, a thread each; rows come in the order they finish.
+    """
+    units = list(dict.fromkeys(units))
+    missing = [unit for unit in units if not rows.has(*unit)]
+    done = len(units) - len(missing)
+    progress(done, len(units), "")
+    if workers == 1:
+        for unit in missing:
+            rows.add([dict(zip(KEY, unit, strict=True)) | dict(measure(*unit, *arguments))])
+            done += 1
+            progress(done, len(units), ", ".join(map(str, unit)))
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), _one_thread) as pool:
+        futures = {pool.submit(measure, *unit, *arguments): unit for unit in missing}
+        try:
+            for future in as_completed(futures):
+                unit = futures[future]
+                rows.add([dict(zip(KEY, unit, strict=True)) | dict(future.result())])
+                done += 1
+                progress(done, len(units), ", ".join(map(str, unit)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _one_thread() -> None:
+    """For a process among many: what is loaded already is told, what comes later reads the environment."""
+    from threadpoolctl import threadpool_limits
+
+    os.environ.update({"OMP_NUM_THREADS": "1", THREADS_VARIABLE: "1"})
+    threadpool_limits(1)
+
+
+def _key(row: Row) -> Key:
+    dataset, method, setting, seed = (row[column] for column in KEY)
+    return dataset, method, setting, seed
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: NumPy's numbers and arrays as Python's."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if abs(value) < float("inf") else None
+    return value

@@ -20,12 +20,11 @@ from ..cluster import SphericalKMeans
 from ..pool.source import Progress
 from ..theory.hyperplanes import Float32, Float64, Hyperplanes, Rows
 from ..theory.pruning import CLUSTERS, MODES, Pruning, prune
-from .report import Values
-from .rows import RawRows
+from .report import Values, at_text
+from .rows import RawRows, Row
 
 DATASETS = ("skin", "shuttle", "magic04", "jm1", "covtype", "nomao")
 POSITIVE = {"shuttle": 0, "covtype": 1}  # the class against the rest; elsewhere the last of two
-COLUMNS = ("mode", "learner", "measure", "at", "value")
 ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 
@@ -140,13 +139,17 @@ def collect(
     out: Path, data: Path | None, seeds: range, quick: bool, progress: Progress, measure: Callable[[Stream], Measured]
 ) -> Values:
     """Measure every dataset under every seed, unless its rows are in `out` already."""
-    made_by = {"measure": measure.__module__.rpartition(".")[2], **sizes(quick)}
-    rows = RawRows(out, made_by, ("dataset", "seed"))
+    rows = RawRows(out, measure.__module__.rpartition(".")[2], sizes(quick))
     units = [(name, seed) for name in DATASETS for seed in seeds]
     for done, (name, seed) in enumerate(units):
         progress(done, len(units), f"{name}, seed {seed}")
-        if not rows.has(name, seed):
-            found = measure(stream(name, data, seed, quick))
-            rows.add({"dataset": name, "seed": seed, **dict(zip(COLUMNS, cells, strict=True))} for cells in found)
+        if not rows.where(dataset=name, seed=seed):
+            found: dict[tuple[str, str], Row] = {}
+            for mode, learner, what, at, value in measure(stream(name, data, seed, quick)):
+                row = found.setdefault(
+                    (mode, learner), {"dataset": name, "method": learner, "setting": mode, "seed": seed}
+                )
+                row.setdefault(what, {})[at_text(at)] = value
+            rows.add(found.values())
     progress(len(units), len(units), "done")
     return Values(rows.where(seed=seeds))
