@@ -9,6 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import reference
+from mheal import MHEAL
+from mheal.sphere.project import unit_rows
 from mheal.strategies import Pool, coverage, get
 from mheal.strategies.coverage import Coverage, cover, gaussian, tophat
 from mheal.strategies.distances import median_distance
@@ -47,6 +49,24 @@ def test_coreset_radius_is_at_most_twice_the_best():
     D = np.sqrt(squared(pool))
     best = min(D[:, list(centers)].min(axis=1).max() for centers in combinations(range(12), 3))
     assert D[:, get("coreset")().select(pool, 3).indices].min(axis=1).max() <= 2 * best
+
+
+@pytest.mark.parametrize("space", ["standard", "unit"])
+def test_coreset_is_mheal_with_one_cluster_and_the_same_start(space):
+    X = load_digits().data[:500]
+    mheal = MHEAL.paper(n_clusters=1, space=space, random_state=0).select(X, 40).indices
+    pool = Pool(X, mheal[:1])
+    if space == "unit":
+        pool.__dict__["Z"] = unit_rows(pool.Z)[0]
+    np.testing.assert_array_equal(mheal[1:], get("coreset")().select(pool, 39).indices)
+
+
+def test_coreset_radius_never_grows():
+    pool = Pool(load_iris().data)
+    D = np.sqrt(squared(pool))
+    picks = get("coreset")().select(pool, 40).indices
+    radii = [D[:, picks[:t]].min(axis=1).max() for t in range(1, 41)]
+    assert np.diff(radii).max() <= 0
 
 
 @pytest.mark.parametrize("labeled", [[], [7, 8, 100]])
@@ -126,6 +146,21 @@ def test_uherding_without_doubt_is_maxherding():
     np.testing.assert_array_equal(soft, get("maxherding")(bandwidth=8.0).select(Pool(X, np.array([3])), 10).indices)
 
 
+class Undecided:
+    """A model that gives both classes the same probability: every row's doubt is 1."""
+
+    classes_ = np.arange(2)
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
+def test_uherding_in_doubt_of_every_row_is_maxherding():
+    X = load_digits().data[:300]
+    soft = get("uherding")(bandwidth=8.0).select(Pool(X, model=Undecided()), 10).indices
+    np.testing.assert_array_equal(soft, get("maxherding")(bandwidth=8.0).select(Pool(X), 10).indices)
+
+
 def test_uherding_counts_rows_by_their_doubt_and_shrinks_with_the_labels():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -187,6 +222,22 @@ def test_support_points_beat_random_sets():
     picks = get("support-points")().select(pool, 30).indices
     random = [np.random.default_rng(seed).permutation(400)[:30] for seed in range(30)]
     assert energy_distance(pool.Z, picks) < min(energy_distance(pool.Z, rows) for rows in random)
+
+
+@pytest.mark.parametrize("kernel", [gaussian(1.0), tophat(1.0)], ids=["gaussian", "tophat"])
+def test_coverage_is_monotone_and_submodular_on_any_sets(kernel):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        R, weight, A = rng.normal(size=(40, 2)), rng.random(40), rng.normal(size=(12, 2))
+        small, large = Coverage(R, weight, kernel), Coverage(R, weight, kernel)
+        small.add(A[:3])
+        large.add(A[:8])  # holds the small set
+        assert small.total() <= large.total()
+        assert (large.gains(A[8:]) >= 0).all()
+        assert (small.gains(A[8:]) >= large.gains(A[8:]) - 1e-12).all()
+        before, gain = large.total(), large.gains(A[8:9])[0]
+        large.add(A[8:9])
+        assert large.total() - before == pytest.approx(gain)
 
 
 def test_coverage_of_nothing_is_nothing():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint, minimize
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -133,6 +134,44 @@ def test_the_objective_of_spal_falls_from_step_to_step(mu):
     assert values[-1] < values[0]
 
 
+def test_every_step_of_spal_lowers_the_objective_also_when_some_rows_are_too_hard():
+    """The easiness v moves the constraint v·w = batch, so the step for w starts from the nearest w that meets it."""
+    state = Alternation(Scene.of(breast_cancer()), 10, mu=1.0, pace=0.3)
+
+    def value():
+        return state.objective() + state.pace * (state.v**2 / 2 - state.v).sum()
+
+    for _ in range(5):
+        state.w = project(state.w, state.v, state.batch)
+        values = [value()]
+        for step in (state.choose, state.judge, state.regress):
+            step()
+            values.append(value())
+        assert np.diff(values).max() <= 1e-6 * abs(values[0])
+        assert state.v.min() < 0.5
+
+
+@pytest.mark.parametrize(("rows", "mu", "batch"), [(60, 0.1, 1), (60, 0.1, 10), (60, 1.0, 5), (80, 1.0, 10)])
+def test_spal_with_a_boundless_pace_is_bmdr(rows, mu, batch):
+    """Every row is easy: BMDR's quadratic programme, here by a general solver, and the regression in turn."""
+    pool = breast_cancer(rows, 12)
+    scene = Scene.of(pool)
+    K, u = scene.UU, len(scene.UU)
+    represented = ((u - batch) * scene.UL.sum(axis=1) - (12 + batch) * K.sum(axis=1)) / rows
+    state = Alternation(scene, batch, mu, pace=1.0)  # for its regression alone
+    chosen, last = set(), None
+    while chosen != last:
+        q = mu * represented + state.cost
+        programme = minimize(
+            lambda w, q=q: mu * w @ K @ w / 4 + q @ w, np.full(u, batch / u), jac=lambda w, q=q: mu * K @ w / 2 + q,
+            method="SLSQP", bounds=[(0, 1)] * u, constraints=LinearConstraint(np.ones(u), batch, batch),
+            options={"maxiter": 1000, "ftol": 1e-12},
+        )  # fmt: skip
+        state.regress(programme.x)
+        last, chosen = chosen, set(scene.candidates[np.argsort(-programme.x)[:batch]])
+    assert set(get("spal")(mu=mu, pace=(1e9, 0.0)).select(pool, batch).indices) == chosen
+
+
 def test_hard_rows_are_left_out_by_pace():
     state = Alternation(Scene.of(breast_cancer()), 10, 0.1, pace=0.05)
     state.w[:] = 1
@@ -190,6 +229,14 @@ def test_aldr_without_representation_is_margin():
     _, f = ridge(pool)
     expected = pool.unlabeled[np.argsort(np.abs(f))[:8]]
     np.testing.assert_array_equal(get("aldr")(beta=0, unlabeled_weight=0).select(pool, 8).indices, expected)
+
+
+def test_aldr_without_representation_is_the_margin_of_its_own_classifier_also_with_several_classes():
+    X, y = load_digits(return_X_y=True)
+    pool = Pool(X[:300], np.arange(40), y[:40])
+    F = np.sort(semi_supervised(Scene.of(pool), 0.1), axis=1)
+    expected = pool.unlabeled[np.argsort(F[:, -1] - F[:, -2])[:8]]
+    np.testing.assert_array_equal(get("aldr")(beta=0).select(pool, 8).indices, expected)
 
 
 def test_unlabelled_rows_help_the_classifier_of_aldr():

@@ -1,5 +1,7 @@
 """SPAL, self-paced active learning (Tang and Huang 2019): easy, informative and representative rows."""
 
+from math import sqrt
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
@@ -63,12 +65,17 @@ class Alternation:
         return self.mu * self.scene.represented(self.batch) + self.v * self.cost
 
     def choose(self) -> None:
-        """w: projected gradient descent of ½wᵀ(½μK)w + qᵀw over 0 ≤ w ≤ 1, v·w = batch."""
+        """w: accelerated projected gradient descent of ½wᵀ(½μK)w + qᵀw over 0 ≤ w ≤ 1, v·w = batch."""
         q = self.linear()
         step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
+        ahead, t = self.w, 1.0
         for _ in range(DESCENT_STEPS):
-            new = project(self.w - step * (self.quadratic @ self.w + q), self.v, self.batch)
-            moved, self.w = float(np.abs(new - self.w).max()), new
+            new = project(ahead - step * (self.quadratic @ ahead + q), self.v, self.batch)
+            moved = float(np.abs(new - self.w).max())
+            if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: start it anew
+                t = 1.0
+            longer = (1 + sqrt(1 + 4 * t * t)) / 2
+            ahead, self.w, t = new + (t - 1) / longer * (new - self.w), new, longer
             if moved < 1e-4:
                 break
 
