@@ -116,6 +116,56 @@ def test_logistic_loss_is_stable():
     np.testing.assert_allclose(logistic(np.array([-1000.0, 0, 1000])), [1000, np.log(2), 0])
 
 
+class Thresholds:
+    """h(x) = 20 from a threshold in [0, 1] on, −20 below: losses are 0 or 20, so IWAL's, divided by 20, are 0 or 1."""
+
+    def __init__(self, n):
+        self.at = (np.arange(n) + 0.5) / n
+
+    def __len__(self):
+        return len(self.at)
+
+    def margins(self, X, rows=slice(None)):
+        return np.where(self.at[rows] <= X, np.float32(20), np.float32(-20))
+
+
+def labels_bought(n, rule, seeds, rounds=(100, 1000, 10_000)):
+    """Labels after so many rounds of a stream that threshold number n // 3 labels without error: (seeds, rounds)."""
+    h, counts = Thresholds(n), []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        X = rng.random((max(rounds), 1)).astype(np.float32)
+        y = np.where(X[:, 0] >= h.at[n // 3], 1, -1)
+        trace = iwal(h, X, y, rule, scale=20.0, draws=rng.random(len(X)))
+        assert trace.pruned_at[n // 3] == len(X) + 1
+        assert set(trace.probability) <= {0.0, 1.0}
+        counts.append(np.cumsum(trace.asked)[np.array(rounds) - 1])
+    return np.array(counts)
+
+
+def test_realizable_thresholds_use_two_log_t_labels_when_an_error_prunes():
+    """The t rows seen leave an interval that the next one hits with probability 2 / (t + 1)."""
+    counts = labels_bought(20_000, lambda t: 0.5 / t, seeds=10)
+    mean, error = counts.mean(axis=0), counts.std(axis=0, ddof=1) / np.sqrt(len(counts))
+    assert (np.abs(mean - 2 * np.log([100, 1000, 10_000])) < 3 * error).all()
+    assert counts[:, -1].max() < 0.004 * 10_000
+
+
+def test_realizable_thresholds_use_polylogarithmic_labels_under_a_deviation_of_log_t_over_t():
+    """The deviation of losses without variance, right for all |H| and t with probability 1 − δ."""
+    counts = labels_bought(2000, lambda t: np.log(2 * t * (t + 1) * 2000 / 0.05) / t, seeds=3).mean(axis=0)
+    assert counts[-1] < 0.04 * 10_000
+    assert np.diff(counts)[1] < 1.5 * np.diff(counts)[0]  # a tenfold T adds about as many again
+
+
+def test_realizable_thresholds_use_labels_like_the_root_of_t_under_the_printed_deviation():
+    """Δ_t falls like √(log t / t) however small the losses are, and so does the interval left: not O(log)."""
+    counts = labels_bought(2000, None, seeds=1, rounds=(100, 10_000, 20_000, 40_000))[0]
+    assert counts[0] == 100  # nothing is pruned yet
+    assert 0.5 * 10_000 < counts[1] < 0.6 * 10_000
+    assert np.diff(counts[1:])[1] == pytest.approx(np.sqrt(2) * np.diff(counts[1:])[0], rel=0.05)
+
+
 def test_one_hypothesis_left_asks_for_nothing_more(cancer, hyperplanes):
     X, y = cancer
     trace = iwal(hyperplanes, X, y, lambda t: 0.0, scale=hyperplanes.largest_loss(X), draws=np.zeros(len(X)))

@@ -11,7 +11,7 @@ from .coreset import complete
 from .discrepancy import Matrix, Scene, uncertainty
 
 Vector = npt.NDArray[np.float64]
-ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 60, 1000
+ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000
 RIDGE, PENALTY = 0.1, 1.0  # γ of the regression, ρ of its ADMM
 
 
@@ -76,7 +76,7 @@ class Alternation:
                 t = 1.0
             longer = (1 + sqrt(1 + 4 * t * t)) / 2
             ahead, self.w, t = new + (t - 1) / longer * (new - self.w), new, longer
-            if moved < 1e-4:
+            if moved < 1e-5:
                 break
 
     def judge(self) -> None:
