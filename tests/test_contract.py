@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,11 +17,16 @@ from mheal import Selection
 from mheal.strategies import Pool, describe, distances, get, names
 
 KINDS = {"ranked", "one-shot", "adaptive"}
-# No chance is involved on small pools without ties, so the order of the rows must not matter.
+# On small pools without ties, chance has to do with labelled rows alone, so the order of the others must not matter.
 ORDER_FREE = {"coreset", "maxherding", "support-points", "margin", "least-confidence", "entropy"}
 ORDER_FREE |= {"uherding", "ted", "gen", "spal", "aldr"}
+ORDER_FREE |= {"max-entropy", "variation-ratios", "bald", "batchbald", "cdal-coreset"}
 
-every = pytest.mark.parametrize("name", names())
+with_torch = pytest.mark.skipif(find_spec("torch") is None, reason="trains a network: needs mheal[deep]")
+NETWORKS = {"cdal-rl", "vaal"}
+every = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=with_torch if name in NETWORKS else ()) for name in names()]
+)
 
 
 def wine():

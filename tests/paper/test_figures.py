@@ -114,5 +114,5 @@ def test_labels_to_reach_and_to_keep():
 
 
 def test_unknown_experiment_is_named():
-    with pytest.raises(ValueError, match="no experiment 'figure66': choose from figure6"):
+    with pytest.raises(ValueError, match="no experiment 'figure66': choose from theorem1"):
         load("figure66")

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from mheal.paper import table1
-from mheal.paper.table1 import CLAIMS, DATASETS, DEEP, METHODS, PAPER, Accuracies, draw_images, measure, open_rows, run
+from mheal.paper.table1 import draw_images, measure, open_rows, run
+from mheal.paper.table1_page import CLAIMS, DATASETS, DEEP, METHODS, PAPER, Accuracies, page
 
 
 def silent(done, total, what):
@@ -125,8 +126,8 @@ def fake(leads):
     ],
 )
 def test_the_verdict_follows_from_the_rows(leads, verdict):
-    page = table1._page(Accuracies(fake(leads)), 3, quick=False)
-    line = next(line for line in page.splitlines() if line.startswith("| SphericalKMeans beats K-means"))
+    text = page(Accuracies(fake(leads)), 3, quick=False)
+    line = next(line for line in text.splitlines() if line.startswith("| SphericalKMeans beats K-means"))
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert [cell.partition(": ")[2] for cell in cells[3:5]] == [verdict, verdict]
     assert cells[2] == "+1.9"  # the paper's
@@ -134,10 +135,10 @@ def test_the_verdict_follows_from_the_rows(leads, verdict):
 
 
 def test_one_seed_decides_nothing():
-    page = table1._page(Accuracies(fake([0.1])), 1, quick=False)
-    assert "nan" not in page
-    assert ": reproduced" not in page
-    assert "too few runs" in page
+    text = page(Accuracies(fake([0.1])), 1, quick=False)
+    assert "nan" not in text
+    assert ": reproduced" not in text
+    assert "too few runs" in text
 
 
 def test_claims_of_the_paper_hold_in_its_own_table_but_for_one():

@@ -58,9 +58,11 @@ def test_decision_values_become_probabilities():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = LogisticRegression().fit(X, y)
-    np.testing.assert_allclose(softmax(decision_values(model, X), axis=1), model.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(
+        softmax(decision_values(Pool(X, model=model), np.arange(len(X))), axis=1), model.predict_proba(X), atol=1e-12
+    )
     ridge = RidgeClassifier().fit(*load_iris(return_X_y=True))
-    P = probabilities(ridge, load_iris().data)
+    P = probabilities(Pool(load_iris().data, model=ridge), np.arange(150))
     np.testing.assert_allclose(P.sum(axis=1), 1)
     np.testing.assert_array_equal(P.argmax(axis=1), ridge.predict(load_iris().data))
 

@@ -7,8 +7,9 @@ from .doubt import probabilities
 
 
 class Badge(Strategy):
-    """Gradient of a linear last layer, (p − e_ŷ) ⊗ z with z = (standardised features, 1), never built as a vector.
+    """Gradient of a linear last layer, (p − e_ŷ) ⊗ z, never built as a vector.
 
+    z is what that layer of the model sees, or of a model without layers the standardised features, and a 1.
     First the largest gradient, then rows drawn with probability ∝ squared distance to the nearest pick. Rows without
     a gradient, of which the model is certain, come last.
     """
@@ -21,9 +22,10 @@ class Badge(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled
-        a = probabilities(pool.model, pool.X[rows])
+        a = probabilities(pool, rows)
         a[np.arange(len(a)), a.argmax(axis=1)] -= 1
-        z = np.column_stack([pool.Z[rows], np.ones(len(rows), pool.Z.dtype)])
+        seen = pool.model.row_embedding(rows) if hasattr(pool.model, "row_embedding") else pool.Z[rows]
+        z = np.column_stack([seen, np.ones(len(rows), seen.dtype)])
         norm2 = np.square(a).sum(axis=1) * np.einsum("ij,ij->i", z, z)
 
         picked = [int(norm2.argmax())]

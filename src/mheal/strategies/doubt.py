@@ -1,29 +1,39 @@
 """How sure a fitted model is of each row: what the strategies that ask a model share."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
 from .base import Pool, Rows
+from .committee import committee
 
 Scores = npt.NDArray[np.float64]
 
 
-def probabilities(model: Any, X: npt.NDArray[Any]) -> Scores:
-    """Of each class (columns as model.classes_): predict_proba or, without it, softmax of the decision values."""
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), np.float64)
-    return softmax(decision_values(model, X), axis=1)
+def knows_probabilities(pool: Pool) -> bool:
+    """Whether the model gives probabilities, and not only decision values."""
+    return hasattr(pool.model, "row_proba") or hasattr(pool.model, "predict_proba")
 
 
-def decision_values(model: Any, X: npt.NDArray[Any]) -> Scores:
+def probabilities(pool: Pool, rows: Rows) -> Scores:
+    """The model's, of each class (columns as model.classes_); without any, softmax of the decision values."""
+    if hasattr(pool.model, "row_proba"):
+        return np.asarray(pool.model.row_proba(rows), np.float64)
+    if hasattr(pool.model, "predict_proba"):
+        return np.asarray(pool.model.predict_proba(pool.X[rows]), np.float64)
+    return softmax(decision_values(pool, rows), axis=1)
+
+
+def decision_values(pool: Pool, rows: Rows) -> Scores:
     """A column for each class; of two classes ∓f/2: their difference is f, their softmax the logistic of f."""
-    if not hasattr(model, "decision_function"):
+    model = pool.model
+    if hasattr(model, "row_decision"):
+        values = np.asarray(model.row_decision(rows), np.float64)
+    elif hasattr(model, "decision_function"):
+        values = np.asarray(model.decision_function(pool.X[rows]), np.float64)
+    else:
         kind = type(model).__name__
         raise TypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
-    values = np.asarray(model.decision_function(X), np.float64)
     if values.ndim == 1:
         values = np.column_stack([-values / 2, values / 2])
     if values.shape[1] != len(model.classes_):
@@ -32,6 +42,16 @@ def decision_values(model: Any, X: npt.NDArray[Any]) -> Scores:
             "make it one-vs-rest (decision_function_shape='ovr')"
         )
     return values
+
+
+def samples(pool: Pool, rows: Rows, n: int) -> npt.NDArray[np.floating]:
+    """Probabilities under n draws of the model, (n, rows, classes).
+
+    From the model where it can be drawn from, as by dropout; else from a committee fitted on resamples of the labels.
+    """
+    if hasattr(pool.model, "row_samples"):
+        return np.asarray(pool.model.row_samples(rows, n, pool.rng))
+    return np.stack(list(committee(pool, rows, n)))
 
 
 def margins(scores: Scores) -> Scores:

@@ -17,4 +17,4 @@ class Entropy(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled
-        return lowest(pool, rows, -entr(probabilities(pool.model, pool.X[rows])).sum(axis=1), budget)
+        return lowest(pool, rows, -entr(probabilities(pool, rows)).sum(axis=1), budget)

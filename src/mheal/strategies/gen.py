@@ -23,7 +23,7 @@ class Gen(Strategy):
 
     name, title = "gen", "GEN"
     summary = "Uncertain rows that resemble the pool more than the labelled rows, as the model sees them"
-    cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·classes"
+    cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = True
 
@@ -32,7 +32,7 @@ class Gen(Strategy):
         self.weights = weights
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
-        P = probabilities(pool.model, pool.X)
+        P = probabilities(pool, np.arange(len(pool.X)))
         doubt = margins(P)
         support = P[pool.labeled[_support(pool.model, len(pool.labeled))]]
         if len(support):

@@ -15,4 +15,4 @@ class LeastConfidence(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled
-        return lowest(pool, rows, probabilities(pool.model, pool.X[rows]).max(axis=1), budget)
+        return lowest(pool, rows, probabilities(pool, rows).max(axis=1), budget)

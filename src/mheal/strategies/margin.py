@@ -1,7 +1,7 @@
 """Margin sampling (Tong and Koller 2001; Scheffer et al. 2001)."""
 
 from .base import Pool, Rows, Strategy
-from .doubt import decision_values, lowest, margins, probabilities
+from .doubt import decision_values, knows_probabilities, lowest, margins, probabilities
 
 
 class Margin(Strategy):
@@ -15,5 +15,5 @@ class Margin(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled
-        scores = probabilities if hasattr(pool.model, "predict_proba") else decision_values
-        return lowest(pool, rows, margins(scores(pool.model, pool.X[rows])), budget)
+        scores = probabilities if knows_probabilities(pool) else decision_values
+        return lowest(pool, rows, margins(scores(pool, rows)), budget)

@@ -28,6 +28,13 @@ _HOME = {  # name: (file, class)
     "hierarchical": ("hierarchical", "Hierarchical"),
     "uherding": ("uherding", "UHerding"),
     "badge": ("badge", "Badge"),
+    "max-entropy": ("max_entropy", "MaxEntropy"),
+    "variation-ratios": ("variation_ratios", "VariationRatios"),
+    "bald": ("bald", "Bald"),
+    "batchbald": ("batchbald", "BatchBald"),
+    "cdal-coreset": ("cdal", "CdalCoreSet"),
+    "cdal-rl": ("cdal_rl", "CdalRl"),
+    "vaal": ("vaal", "Vaal"),
 }
 
 

@@ -70,7 +70,7 @@ class Alternation:
         step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
         ahead, t = self.w, 1.0
         for _ in range(DESCENT_STEPS):
-            new = project(ahead - step * (self.quadratic @ ahead + q), self.v, self.batch)
+            new = project(ahead - step * (self._curve(ahead) + q), self.v, self.batch)
             moved = float(np.abs(new - self.w).max())
             if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: start it anew
                 t = 1.0
@@ -78,6 +78,11 @@ class Alternation:
             ahead, self.w, t = new + (t - 1) / longer * (new - self.w), new, longer
             if moved < 1e-5:
                 break
+
+    def _curve(self, w: Vector) -> Vector:
+        """½μKw; few of w are not 0 soon."""
+        some = np.flatnonzero(w)
+        return w[some] @ self.quadratic[some] if len(some) < len(w) / 4 else self.quadratic @ w
 
     def judge(self) -> None:
         """v: rows are easy as far as what they cost is below λ."""
@@ -90,9 +95,10 @@ class Alternation:
         active = np.flatnonzero(weight > 1e-3)
         SL, c = self.scene.UL[active], weight[active, None]
         factor = cho_factor(2 * LL @ LL + 2 * RIDGE * np.eye(len(LL)) + PENALTY * SL.T @ SL)
+        fitted, pull = cho_solve(factor, 2 * LL @ Y), cho_solve(factor, PENALTY * SL.T)
         z, dual = np.zeros((2, len(active), Y.shape[1]))
         for _ in range(ADMM_STEPS):
-            theta = cho_solve(factor, 2 * LL @ Y + PENALTY * SL.T @ (z - dual))
+            theta = fitted + pull @ (z - dual)
             f = SL @ theta
             last, pulled = z, PENALTY * (f + dual)
             z = np.sign(pulled) * np.maximum(np.abs(pulled) - 2 * c, 0) / (PENALTY + 2 * c)
@@ -118,10 +124,16 @@ def project(x: Vector, v: Vector, total: float) -> Vector:
     if v[usable].sum() <= total:
         return np.clip(x, 0, 1)
     low, high = float(((x - 1)[usable] / v[usable]).min()), float((x[usable] / v[usable]).max())
-    for _ in range(40):
-        middle = (low + high) / 2
-        if v @ np.clip(x - middle * v, 0, 1) > total:
-            low = middle
-        else:
-            high = middle
-    return np.clip(x - high * v, 0, 1)
+    shift = low
+    for _ in range(60):  # Newton's steps, kept between bounds that close in
+        w = np.clip(x - shift * v, 0, 1)
+        excess = float(v @ w) - total
+        if abs(excess) < 1e-12 * total:
+            break
+        low, high = (shift, high) if excess > 0 else (low, shift)
+        inside = (w > 0) & (w < 1)
+        slope = float(v[inside] @ v[inside])
+        shift = shift + excess / slope if slope > 0 else high
+        if not low < shift < high:
+            shift = (low + high) / 2
+    return w

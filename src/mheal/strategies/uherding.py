@@ -1,5 +1,6 @@
 """Uncertainty Herding (Bae et al. 2025): cover the rows the model is unsure of."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class UHerding(Strategy):
         return cover(pool, budget, gaussian(bandwidth), None if pool.model is None else self._doubt(pool))
 
     def _doubt(self, pool: Pool) -> Scores:
-        U = 1 - margins(_softened(probabilities(pool.model, pool.X), _temperature(pool)))
+        U = 1 - margins(_softened(probabilities(pool, np.arange(len(pool.X))), _temperature(pool)))
         U[pool.labeled] = 0
         return U
 
@@ -55,14 +56,18 @@ def _softened(p: Scores, temperature: float) -> Scores:
 
 
 def _temperature(pool: Pool) -> float:
-    """The temperature with the smallest calibration error on labels held out; 1 where there are too few."""
+    """The temperature with the smallest calibration error on labels held out.
+
+    1 where they are too few, and of a model that knows rows by number, which cannot be fitted anew.
+    """
     n = len(pool.labels)
     order = pool.rng.permutation(n)
     held, rest = order[: n * 3 // 10], order[n * 3 // 10 :]
-    if n < ENOUGH or len(np.unique(pool.labels[rest])) < 2:
+    by_number = hasattr(pool.model, "row_proba") or hasattr(pool.model, "row_decision")
+    if n < ENOUGH or by_number or len(np.unique(pool.labels[rest])) < 2:
         return 1.0
     model = clone(pool.model).fit(pool.X[pool.labeled[rest]], pool.labels[rest])
-    p = probabilities(model, pool.X[pool.labeled[held]])
+    p = probabilities(replace(pool, model=model), pool.labeled[held])
     right = model.classes_[p.argmax(axis=1)] == pool.labels[held]
     return float(min(TEMPERATURES, key=lambda t: _calibration_error(_softened(p, t).max(axis=1), right)))
 

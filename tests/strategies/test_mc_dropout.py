@@ -1,0 +1,148 @@
+"""Max Entropy, Variation Ratios and BALD: what draws of a model say; and models that know rows by number."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+from mheal.strategies import Pool, get
+from mheal.strategies.doubt import decision_values, probabilities, samples
+from mheal.strategies.mc_scores import entropy_of_mean, expected_entropy, mutual_information, variation_ratios
+
+SCORES = {"max-entropy": entropy_of_mean, "variation-ratios": variation_ratios, "bald": mutual_information}
+
+
+class Network:
+    """A model that knows rows by number: it holds draws of their class probabilities."""
+
+    def __init__(self, drawn):
+        self.drawn = drawn
+        self.classes_ = np.arange(drawn.shape[2])
+
+    def row_proba(self, rows):
+        return self.drawn.mean(axis=0)[rows]
+
+    def row_samples(self, rows, n, rng):
+        return (
+            self.drawn[rng.integers(len(self.drawn), size=n)][:, rows] if n < len(self.drawn) else self.drawn[:, rows]
+        )
+
+
+def random_draws(draws=7, rows=40, classes=5, seed=0, spread=0.3):
+    return np.random.default_rng(seed).dirichlet(np.full(classes, spread), (draws, rows))
+
+
+def network_pool(drawn, labeled=(0, 1), seed=0):
+    n = drawn.shape[1]
+    X = np.full((n, 2), 7.0)  # features say nothing: whoever reads them cannot tell rows apart
+    return Pool(X, np.array(labeled), np.zeros(len(labeled)), Network(drawn), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("spread", [0.01, 0.3, 100.0])
+def test_disagreement_is_at_most_the_entropy_and_that_at_most_log_classes(spread, dtype):
+    drawn = random_draws(spread=spread).astype(dtype)
+    bald, entropy = mutual_information(drawn), entropy_of_mean(drawn)
+    assert bald.min() >= 0
+    assert (bald <= entropy + 1e-12).all()
+    assert entropy.max() <= np.log(5) + 1e-6
+    np.testing.assert_allclose(bald, entropy - expected_entropy(drawn), atol=1e-12)
+
+
+def test_draws_that_agree_have_nothing_to_learn():
+    drawn = np.repeat(random_draws(draws=1), 6, axis=0)
+    np.testing.assert_allclose(mutual_information(drawn), 0, atol=1e-12)
+    assert entropy_of_mean(drawn).max() > 0.1
+
+
+def test_two_draws_that_are_sure_of_opposites():
+    drawn = np.array([[[1.0, 0.0]], [[0.0, 1.0]]])
+    np.testing.assert_allclose(mutual_information(drawn), np.log(2))
+    np.testing.assert_allclose(entropy_of_mean(drawn), np.log(2))
+    np.testing.assert_allclose(variation_ratios(drawn), 0.5)
+
+
+def test_a_certain_mean_has_no_variation():
+    drawn = np.tile(np.eye(4)[[2, 0]], (3, 1, 1))
+    assert variation_ratios(drawn).tolist() == [0, 0]
+    assert entropy_of_mean(drawn).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_a_network_is_asked_for_draws_by_row_number(name):
+    drawn = random_draws()
+    pool = network_pool(drawn)
+    expected = pool.unlabeled[np.argsort(-SCORES[name](drawn[:, pool.unlabeled]))]
+    np.testing.assert_array_equal(get(name)(draws=7).select(pool, 10).indices, expected[:10])
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_ties_are_broken_at_random(name):
+    drawn = np.full((3, 50, 2), 0.5)
+    first, second = (get(name)().select(network_pool(drawn, seed=seed), 5).indices for seed in (0, 1))
+    assert set(first) != set(second)
+
+
+def test_without_draws_of_its_own_a_committee_stands_in_for_the_model():
+    X, y = load_iris(return_X_y=True)
+    labeled = np.arange(0, 150, 10)
+    model = LogisticRegression(max_iter=500).fit(X[labeled], y[labeled])
+    pool = Pool(X, labeled, y[labeled], model, np.random.default_rng(0))
+    drawn = samples(pool, np.array([3, 60, 140]), 6)
+    assert drawn.shape == (6, 3, 3)
+    np.testing.assert_allclose(drawn.sum(axis=2), 1)
+    assert drawn.mean(axis=0).argmax(axis=1).tolist() == [0, 1, 2]
+    assert np.ptp(drawn, axis=0).min() > 0  # each member has seen another resample
+
+
+def test_a_committee_of_one_class_agrees():
+    pool = Pool(np.arange(6.0)[:, None], np.array([0, 1]), np.array(["a", "a"]))
+    np.testing.assert_array_equal(samples(pool, pool.unlabeled, 3), np.ones((3, 4, 1)))
+
+
+@pytest.mark.parametrize("name", ["margin", "least-confidence", "entropy", "gen", "uherding", "badge", "cdal-coreset"])
+def test_probabilities_by_row_number_come_before_those_of_features(name):
+    drawn = random_draws(draws=1, rows=60, classes=3, spread=1)
+    by_number, by_feature = network_pool(drawn), network_pool(drawn)
+    by_number = Pool(drawn[0], by_number.labeled, by_number.labels, by_number.model)
+    by_feature = Pool(drawn[0], by_number.labeled, by_number.labels, FromColumns())
+    np.testing.assert_array_equal(*(get(name)().select(pool, 6).indices for pool in (by_number, by_feature)))
+
+
+class FromColumns:
+    """A model that reads class probabilities from the columns of X."""
+
+    classes_ = np.arange(3)
+
+    def predict_proba(self, X):
+        return X
+
+
+def test_uncertainty_herding_does_not_refit_a_network():
+    drawn = random_draws(rows=120)
+    X = np.random.default_rng(1).standard_normal((120, 3))
+    labeled = np.arange(60)
+    pool = Pool(X, labeled, labeled % 5, Network(drawn))
+    assert len(get("uherding")().select(pool, 5)) == 5
+
+
+def test_decision_values_by_row_number():
+    class Values:
+        classes_ = np.arange(2)
+
+        def row_decision(self, rows):
+            return np.array([3.0, -1.0, 0.5])[rows]
+
+    pool = Pool(np.zeros((3, 1)), model=Values())
+    np.testing.assert_allclose(decision_values(pool, np.array([1, 2])), [[0.5, -0.5], [-0.25, 0.25]])
+    np.testing.assert_allclose(probabilities(pool, np.array([2]))[0, 1], 1 / (1 + np.exp(-0.5)))
+    assert get("margin")().select(pool, 3).indices.tolist() == [2, 1, 0]
+
+
+def test_badge_measures_gradients_of_the_networks_last_layer():
+    class Embedded(FromColumns):
+        def row_embedding(self, rows):
+            return np.where(rows == 4, 100.0, 1.0)[:, None].astype(np.float32)
+
+    X = np.tile([[0.4, 0.3, 0.3]], (8, 1))
+    assert get("badge")().select(Pool(X, model=Embedded()), 1).indices.tolist() == [4]

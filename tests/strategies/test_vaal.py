@@ -1,0 +1,138 @@
+"""VAAL: a discriminator tells labelled rows from the others while an autoencoder hides the difference."""
+
+import subprocess
+import sys
+from time import perf_counter
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+
+torch = pytest.importorskip("torch")
+
+from mheal.deep import vaal  # noqa: E402
+from mheal.deep.vaal import as_images, likeness  # noqa: E402
+from mheal.strategies import Pool, get  # noqa: E402
+
+
+def two_kinds(seed=0):
+    """100 labelled rows, 100 of their kind and 200 of another."""
+    X = np.random.default_rng(seed).standard_normal((400, 10)).astype(np.float32)
+    X[200:, 0] += 3
+    return X
+
+
+def test_rows_unlike_the_labelled_ones_are_told_apart_and_picked():
+    X = two_kinds()
+    alike = likeness(X, np.arange(100), iterations=150)
+    assert alike[:100].mean() > 0.5 > alike[200:].mean()
+    assert roc_auc_score(np.arange(100, 400) < 200, alike[100:]) > 0.6
+    picks = get("vaal")(iterations=150).select(Pool(X, np.arange(100), np.zeros(100)), 30).indices
+    assert (picks >= 200).mean() > 0.8  # two in three by chance
+
+
+def test_copies_of_the_labelled_rows_are_not_told_from_them():
+    X = two_kinds()[:100]
+    alike = likeness(np.vstack([X, X]), np.arange(100), iterations=200)
+    np.testing.assert_allclose(alike[:100], alike[100:], atol=1e-5)
+    assert abs(alike.mean() - 0.5) < 0.05
+    assert np.abs(alike - 0.5).max() < 0.25
+
+
+def test_twenty_labels_fill_a_batch():
+    X = np.random.default_rng(0).standard_normal((3000, 16)).astype(np.float32)
+    start = perf_counter()
+    picks = get("vaal")(iterations=20).select(Pool(X, np.arange(20), np.arange(20) % 2), 10)
+    assert len(set(picks.indices)) == 10
+    assert perf_counter() - start < 10
+
+
+def test_the_seed_decides_and_the_callers_randomness_is_left_alone():
+    X = two_kinds()
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    first, again, other = (likeness(X, np.arange(50), iterations=5, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(before, torch.random.get_rng_state())
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_images_are_padded_and_scaled():
+    digits = load_digits().data[:6]
+    images = as_images(torch.as_tensor(digits, dtype=torch.float32), (1, 8, 8))
+    assert images.shape == (6, 1, 32, 32)
+    assert abs(float(images.mean())) < 1e-5
+    assert abs(float(images.std()) - 1) < 1e-5
+    inside = images[:, 0, 12:20, 12:20].reshape(6, 64).numpy()
+    assert np.corrcoef(inside.ravel(), digits.ravel())[0, 1] > 0.9999
+    border = images.clone()
+    border[:, :, 12:20, 12:20] = images.min()
+    assert float(border.std()) < 1e-6
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 9), (3, 8, 8), (1, 64, 1)])
+def test_a_wrong_image_shape_is_refused(shape):
+    pool = Pool(load_digits().data[:20], np.arange(3), np.arange(3))
+    with pytest.raises(ValueError, match="must be at most 32 × 32 and make up the 64 columns"):
+        get("vaal")(image_shape=shape).select(pool, 2)
+
+
+def test_the_layers_for_images_are_the_papers():
+    vae = vaal._convolutional(3)
+    convolutions = [layer for layer in vae.encoder if isinstance(layer, torch.nn.Conv2d)]
+    assert [(layer.in_channels, layer.out_channels) for layer in convolutions] == [
+        (3, 128),
+        (128, 256),
+        (256, 512),
+        (512, 1024),
+    ]
+    assert {(layer.kernel_size, layer.stride) for layer in convolutions} == {((4, 4), (2, 2))}
+    assert vae.encoder[-1].out_features == 2 * 32
+    assert vaal.JUDGE["images"] == (512, 512)
+
+
+def test_digits_of_a_kind_that_has_no_labels_come_first(monkeypatch):
+    monkeypatch.setattr(vaal, "CHANNELS", (8, 16, 16, 16))
+    monkeypatch.setattr(vaal, "BATCH", 32)
+    X, y = load_digits(return_X_y=True)
+    keep = np.flatnonzero(np.isin(y, [0, 1]))[:200]
+    X, y = X[keep], y[keep]
+    labeled = np.flatnonzero(y == 0)[:40]
+    strategy = get("vaal")(image_shape=(1, 8, 8), iterations=40)
+    picks = strategy.select(Pool(X, labeled, y[labeled], rng=np.random.default_rng(0)), 40).indices
+    assert (y[picks] == 1).mean() > 0.85  # .63 by chance
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_images_train_on_the_gpu():
+    X, y = load_digits(return_X_y=True)
+    labeled = np.flatnonzero(y == 0)[:100]
+    alike = likeness(X, labeled, (1, 8, 8), iterations=200)
+    assert alike[y == 0].mean() > alike[y != 0].mean()
+
+
+def test_without_torch_the_list_works_and_the_error_names_the_remedy():
+    code = """
+import sys
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError(name)
+sys.meta_path.insert(0, NoTorch())
+import numpy as np
+from mheal.strategies import Pool, describe, get
+assert {"vaal", "cdal-rl"} <= {one.name for one in describe()}
+class Model:
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+for name in ("vaal", "cdal-rl"):
+    try:
+        get(name)().select(Pool(np.eye(5), np.arange(2), np.arange(2), Model()), 1)
+    except ValueError as error:
+        print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    remedy = 'trains a network, which needs torch: pip install "mheal[deep]"'
+    assert run.stdout.splitlines() == [f"vaal {remedy}", f"cdal-rl {remedy}"]
