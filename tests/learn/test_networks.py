@@ -63,6 +63,7 @@ METHODS = {
     "coreset": Method(get("coreset")(), features="network", batch=20),
     "margin": Method(get("margin")()),
 }
+ASKING = Method(get("bald")(draws=5), network=True, batch=20, candidates=200)
 
 
 def make_runs(folder=None, methods=METHODS, seeds=(0, 1)):
@@ -144,6 +145,26 @@ def test_a_method_sees_no_label_it_has_not_bought():
         assert labels == y[TRAIN][bought[:n]].tolist()
         assert labeled == list(range(n))
         assert rows == n + 100
+
+
+def test_a_strategy_that_could_do_without_gets_a_fresh_network_in_every_round():
+    class Asked(Classifier):
+        def samples(self, images, samples, seed):
+            asked.append(self.labels)
+            return super().samples(images, samples, seed)
+
+    class Remembering(Trainer):
+        def __call__(self, sets, seeds):
+            super().__call__(sets, seeds)
+            networks = [Asked(images, labels, seed) for (images, labels), seed in zip(sets, seeds, strict=True)]
+            for network, (_, labels) in zip(networks, sets, strict=True):
+                network.labels = len(labels)
+            return networks
+
+    asked = []
+    runs = make_runs(methods={"bald": ASKING}, seeds=[0])
+    run_together(runs, Remembering(), accuracy, lambda *_: None)
+    assert asked == [20, 40, 60]
 
 
 def test_copies_share_an_image_and_wrong_labels_are_what_is_bought():

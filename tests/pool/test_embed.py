@@ -54,9 +54,14 @@ def test_pca_holds_nine_tenths_of_the_variance_or_has_64_columns(noise):
     ("kind", "method", "message"),
     [
         ("vectors", "umap", r"there is no method 'umap': for vectors use none, pca or autoencoder"),
-        ("images", "timm", r"there is no method 'timm': for images use pca, pixels, autoencoder or timm:NAME"),
+        ("images", "timm", r"no method 'timm': for images use .*, autoencoder, simclr, simclr:EPOCHS or timm:NAME"),
         ("images", "timm:", r"there is no method 'timm:'"),
         ("vectors", "pca:8", r"there is no method 'pca:8'"),
+        ("vectors", "simclr", r"'simclr' does not work on vectors"),
+        ("images", "simclr:", r"there is no method 'simclr:'"),
+        ("images", "simclr:0", r"whole number of at least 1, as in simclr:100, not '0'"),
+        ("images", "simclr:-2", r"not '-2'"),
+        ("images", "simclr:fast", r"not 'fast'"),
         ("texts", "pixels", r"'pixels' does not work on texts: use tfidf or sentence:NAME"),
         ("images", "sentence:x", r"'sentence:x' does not work on images"),
         ("images", "none", r"'none' does not work on images"),
@@ -167,6 +172,39 @@ def test_the_autoencoder_is_asked_for_its_code(monkeypatch):
     assert asked == {"shape": DIGITS.shape, "seed": 5, "progress": None}
     assert made.X.dtype == np.float32
     assert made.said == "autoencoder to 10 columns"
+
+
+@pytest.mark.parametrize(("method", "epochs"), [("simclr", None), ("simclr:7", 7)])
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_simclr_is_given_the_images_as_they_are(mode, method, epochs, tmp_path, monkeypatch):
+    shape = (20, 12, 3) if mode == "RGB" else (20, 12)
+    images = np.random.default_rng(0).integers(0, 256, (5, *shape), dtype=np.uint8)
+    paths = [tmp_path / f"{at}.png" for at in range(5)]
+    for path, image in zip(paths, images, strict=True):
+        Image.fromarray(image).save(path)
+    paths[2].write_text("broken")
+    asked = {}
+
+    def encode(images, **options):
+        asked.update(options, images=images)
+        return np.ones((len(images), 6), np.float64)
+
+    monkeypatch.setitem(sys.modules, "mheal.deep.simclr", SimpleNamespace(encode=encode))
+    made = embed(paths, "images", method, seed=5)
+    seen = asked.pop("images")
+    assert seen.dtype == np.uint8
+    assert seen.shape[:3] == (4, 20, 12)
+    np.testing.assert_array_equal(seen.reshape(4, -1), images[[0, 1, 3, 4]].reshape(4, -1))
+    assert asked == {"seed": 5, "epochs": epochs, "progress": None}
+    assert made.X.dtype == np.float32
+    assert made.said == f"images 12×20 {'grey' if mode == 'L' else 'RGB'}, SimCLR to 6 columns"
+    assert made.skipped == [(2, "it is not an image")]
+
+
+def test_simclr_needs_torch(pictures, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mheal.deep.simclr", None)
+    with pytest.raises(ValueError, match=r"the method 'simclr' needs mheal\[deep\]: pip install 'mheal\[deep\]'"):
+        embed([pictures / "01.png"], "images", "simclr:2")
 
 
 def test_the_door_is_light():

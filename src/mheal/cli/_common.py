@@ -45,7 +45,8 @@ Embed = Annotated[
     str | None,
     typer.Option(
         metavar="METHOD",
-        help="How items become vectors: pixels, pca, tfidf, none, autoencoder, timm:NAME, sentence:NAME.",
+        help="How items become vectors: pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
+        "sentence:NAME.",
         rich_help_panel=DATA,
     ),
 ]

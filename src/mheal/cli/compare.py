@@ -46,7 +46,13 @@ def compare(
         ),
     ],
     strategies: Annotated[
-        str, typer.Option(metavar="A,B", help="Names, or the word all; random is always among them.")
+        str,
+        typer.Option(
+            metavar="A,B", help="Names, or all: those that train no network of their own. Random is always there."
+        ),
+        typer.Option(
+            metavar="A,B", help="Names, or all: every one that trains no network of its own. Random is always there."
+        ),
     ] = ",".join(USUAL),
     budgets: Annotated[
         str | None, typer.Option(metavar="N,M", help="Numbers of labels. Default: 10 to 200, at most half the pool.")
@@ -128,7 +134,8 @@ def _strategies(listed: str) -> list[str]:
     from ..strategies import get
     from ..strategies import names as known
 
-    chosen = known() if listed == "all" else list(dict.fromkeys(names(listed) or ()))
+    every = [name for name in known() if not get(name).needs_torch]
+    chosen = every if listed == "all" else list(dict.fromkeys(names(listed) or ()))
     if not chosen:
         raise ValueError("--strategies is empty: name at least one (`mheal strategies` lists them), or leave it out")
     for name in chosen:

@@ -12,7 +12,10 @@ def embed(
     pool: Annotated[str, typer.Argument(help=POOL_HELP)],
     method: Annotated[
         str | None,
-        typer.Option(help="pixels, pca, tfidf, none, autoencoder, timm:NAME or sentence:NAME. Default: by the kind."),
+        typer.Option(
+            help="pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME or sentence:NAME. "
+            "Default: by the kind."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("vectors.npy"),
     columns: Columns = None,
@@ -24,7 +27,8 @@ def embed(
 ) -> None:
     """Turn a pool into vectors once, to use them many times.
 
-    Row i of the file is item i of the pool. The other commands do this themselves with --embed.
+    Row i of the file is item i of the pool. The other commands do this themselves with --embed. simclr learns from the
+    images for 100 passes over them, which is work for a GPU; simclr:20 takes 20.
 
     Example: mheal embed images --method pca --out vectors.npy
     """

@@ -16,7 +16,7 @@ def reproduce(
     ] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions. Default: the experiment's own.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of NAME.npz files. Default: $MHEAL_DATA, OpenML.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: results/EXPERIMENT.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: its place in results.")] = None,
     quiet: Quiet = False,
 ) -> None:
     """Rerun an experiment of the paper: raw rows, a page of tables and verdicts, pictures.
@@ -35,7 +35,8 @@ def reproduce(
     run = load(experiment)
     if data is not None and not data.is_dir():
         raise ValueError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
-    folder = out or Path("results") / (f"{experiment}-quick" if quick else experiment)
+    home = EXPERIMENTS[experiment].module.removeprefix(".")  # one folder for a table and its figure
+    folder = out or Path("results") / (f"{home}-quick" if quick else home)
     console = messages(quiet)
     with progress_bar(console) as progress:
         page = run(folder, data, seeds, quick, lambda done, total, _: progress(done, total, experiment))

@@ -1,1 +1,1 @@
-"""Networks (extra `mheal[deep]`, torch). So far: the paper's autoencoder, as an embedding."""
+"""Networks (extra `mheal[deep]`, torch): embeddings, deep clustering, and classifiers trained many at a time."""

@@ -33,12 +33,14 @@ STARTS, MAX_ITER = 10, 60  # of the clusterer
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One of many: which it is, labels of its rows after the clusterer and after DEC, and the rest of DEC's result."""
+    """One of many: which it is, labels and codes of its rows before and after DEC, and the rest of DEC's result."""
 
     seed: int
     clusterer: Clusterer
     initial_labels: npt.NDArray[np.int32]
     labels: npt.NDArray[np.int32]
+    initial_codes: npt.NDArray[np.float32]
+    codes: npt.NDArray[np.float32]
     centers: npt.NDArray[np.float32]
     n_iter: int
     history: list[float]
@@ -77,12 +79,17 @@ def fit_many(
             *(encoder.take(places), decoder.take(places)),
             _stacked([centers for centers, _ in starts], data.device),
         ).run(progress)
+        last = [
+            codes_of(one.encoder, mine.take([place]))[0].cpu().numpy()
+            for place, one in zip(places, refined, strict=True)
+        ]
     seconds = (perf_counter() - begin) / len(members)
     return [
         Fitted(
-            seeds[place], name, labels, _labels(one.labels), one.centers.cpu().numpy(), one.n_iter, one.history, seconds
+            *(seeds[place], name, labels, _labels(one.labels), codes[place], final),
+            *(one.centers.cpu().numpy(), one.n_iter, one.history, seconds),
         )
-        for (place, name), (_, labels), one in zip(members, starts, refined, strict=True)
+        for (place, name), (_, labels), one, final in zip(members, starts, refined, last, strict=True)
     ]
 
 

@@ -28,17 +28,18 @@ class Recipe:
         return self.rate * (1 + cos(pi * (step - self.warm_up) / (self.steps - self.warm_up))) / 2
 
 
-def mnist(labels: int) -> Recipe:
-    """For MNIST and its like with few labels: 800 steps, up to 1,500 for 500 labels and more."""
-    steps = min(1500, max(800, 3 * labels))
-    return Recipe("cnn", steps, batch=64, rate=1e-3, optimiser="adamw", weight_decay=0.01)
+def mnist() -> Recipe:
+    """For MNIST and its like with few labels."""
+    return Recipe("cnn", 800, batch=64, rate=1e-3, optimiser="adamw", weight_decay=0.01, shift=1)
 
 
 def cifar(labels: int) -> Recipe:
     """For CIFAR with few labels: 3,000 steps, up to 6,000 for 14,000 labels and more."""
     steps = min(6000, max(3000, 2500 + labels // 4))
     batch = 64 if labels <= 2000 else 128
-    return Recipe("resnet20", steps, batch, rate=0.1, optimiser="sgd", weight_decay=5e-4, warm_up=200, shift=4, mirror=True)
+    return Recipe(
+        "resnet20", steps, batch, rate=0.1, optimiser="sgd", weight_decay=5e-4, warm_up=200, shift=4, mirror=True
+    )
 
 
 def mnist_full() -> Recipe:
@@ -48,4 +49,6 @@ def mnist_full() -> Recipe:
 
 def cifar_full() -> Recipe:
     """For all 50,000 images of CIFAR: 64 epochs."""
-    return Recipe("resnet20", 25_000, 128, rate=0.1, optimiser="sgd", weight_decay=5e-4, warm_up=200, shift=4, mirror=True)
+    return Recipe(
+        "resnet20", 25_000, 128, rate=0.1, optimiser="sgd", weight_decay=5e-4, warm_up=200, shift=4, mirror=True
+    )

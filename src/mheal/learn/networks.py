@@ -49,12 +49,14 @@ class ImagePool:
 class Method:
     """How a line of a table buys labels.
 
-    features : "given", or "network": the last layer of the network trained before each round
+    network : whether the strategy is to be shown a network, trained anew before each purchase
+    features : "given", or "network": the last layer of that network
     batch : labels a round; None buys all that the next budget allows at once
     candidates : each round looks at so many rows, drawn anew; None looks at all
     """
 
     strategy: Strategy
+    network: bool = False
     features: str = "given"
     batch: int | None = None
     candidates: int | None = None
@@ -62,7 +64,7 @@ class Method:
     @property
     def asks_network(self) -> bool:
         """Whether a network must be trained before each purchase."""
-        return self.strategy.needs_model or self.features == "network"
+        return self.network or self.strategy.needs_model or self.features == "network"
 
 
 @dataclass
@@ -132,9 +134,10 @@ class Run:
             few = rng.choice(free, min(len(free), max(budget, self.method.candidates)), replace=False)
             seen = np.concatenate([labeled, np.sort(few)])
             labeled = np.arange(len(labeled))
-        model = None if network is None else _ByRow(network, self.pool.images[seen], int(self.pool.labels.max()) + 1)
-        of_network = self.method.features == "network" and model is not None
-        X = model.row_embedding(np.arange(len(seen))) if of_network and model is not None else self.X[seen]
+        model, X = None, self.X[seen]
+        if network is not None and self.method.asks_network:
+            model = _ByRow(network, self.pool.images[seen], int(self.pool.labels.max()) + 1)
+            X = X if self.method.features == "given" else model.row_embedding(np.arange(len(seen)))
         labels = self.pool.labels[seen[labeled]]
         return seen[self.method.strategy.select(Pool(X, labeled, labels, model, rng), budget).indices]
 

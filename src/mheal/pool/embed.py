@@ -36,6 +36,8 @@ METHODS = {
     "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
     "tfidf": Method("words and pairs of words, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
     "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
+    "simclr": Method("features learnt from the images alone, 100 passes, for a GPU (needs mheal[deep])", ("images",)),
+    "simclr:EPOCHS": Method("the same, with so many passes over the images", ("images",)),
     "timm:NAME": Method("what a pretrained timm model sees (needs timm)", ("images",)),
     "sentence:NAME": Method("a sentence-transformers model (needs sentence-transformers)", ("texts",)),
 }
@@ -86,7 +88,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     """The method's name as in METHODS and the model's name, where it has one."""
     name, colon, model = method.partition(":")
     if colon:
-        name += ":NAME"
+        name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
     ours = [key for key, entry in METHODS.items() if kind in entry.kinds]
     if name not in METHODS or bool(colon) != bool(model):
         raise ValueError(f"there is no method {method!r}: for {kind} use {_either(ours)}")
@@ -111,6 +113,7 @@ def _embed_texts(texts: Any, method: str, model: str, seed: int, progress: Progr
 
 
 def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+    epochs = _epochs(model) if method == "simclr:EPOCHS" else None
     if method == "timm:NAME":
         from .pretrained import timm_features
 
@@ -130,9 +133,21 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
     elif method == "autoencoder":
         code = _autoencoded(X, seed, progress)
         X, said = code.X, f"{said}, {code.said}"
+    elif method.startswith("simclr"):
+        from .pretrained import simclr_features
+
+        images = np.rint(255 * X).clip(0, 255).astype(np.uint8).reshape(len(X), *pixels.shape)
+        X = simclr_features(images, epochs, seed, progress)
+        said += f", SimCLR to {X.shape[1]} columns"
     elif method == "pixels":
         said += f", {X.shape[1]:,} columns"
     return Embedding(X, said, skipped)
+
+
+def _epochs(written: str) -> int:
+    if not written.isdecimal() or int(written) == 0:
+        raise ValueError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {written!r}")
+    return int(written)
 
 
 def _autoencoded(X: npt.NDArray[Any], seed: int, progress: Progress | None) -> Embedding:

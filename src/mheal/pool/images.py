@@ -26,11 +26,13 @@ class Pixels:
     """Pixels in [0, 1] of the images that could be read.
 
     values : (images, height × width × channels), float32
+    shape : height, width and, unless all are grey, 3
     said : their size and colours, in words
     skipped : (position, reason) of the images that could not be read
     """
 
     values: npt.NDArray[np.float32]
+    shape: tuple[int, ...]
     said: str
     skipped: list[tuple[int, str]]
 
@@ -54,7 +56,7 @@ def read_pixels(paths: Sequence[Path], progress: Progress | None = None) -> Pixe
     flat = values.reshape(len(paths), -1)
     if skipped:
         flat = np.delete(flat, [at for at, _ in skipped], axis=0)
-    return Pixels(flat, f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped)
+    return Pixels(flat, values.shape[1:], f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped)
 
 
 def upright(image: Image.Image) -> Image.Image:

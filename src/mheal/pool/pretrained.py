@@ -1,4 +1,4 @@
-"""Features from networks: timm and sentence-transformers, where the user has them, and our own autoencoder."""
+"""Features from networks: timm and sentence-transformers, where the user has them, our own autoencoder and SimCLR."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -74,6 +74,14 @@ def autoencoder_features(X: npt.NDArray[Any], seed: int, progress: Progress | No
     # By name: the networks live on a floor above this one, and only who asks for them needs torch.
     module = _needed("mheal.deep.autoencoder", "autoencoder", "pip install 'mheal[deep]'")
     return np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
+
+
+def simclr_features(
+    images: npt.NDArray[np.uint8], epochs: int | None, seed: int, progress: Progress | None = None
+) -> npt.NDArray[Any]:
+    """What SimCLR, trained on the images (n, height, width[, channels]) themselves, sees in each."""
+    module = _needed("mheal.deep.simclr", "simclr", "pip install 'mheal[deep]'")
+    return np.asarray(module.encode(images, seed=seed, epochs=epochs, progress=progress), np.float32)
 
 
 def _needed(module: str, method: str, remedy: str) -> Any:

@@ -78,6 +78,7 @@ class Strategy(BaseEstimator, ABC):
     kind: ClassVar[Kind] = "ranked"
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads pool.labels, not only where the labelled rows are
+    needs_torch: ClassVar[bool] = False  # trains a network of its own
 
     def select(self, pool: Pool, budget: int) -> Selection:
         """`budget` rows of pool.X that are not labelled yet, best first."""

@@ -15,9 +15,10 @@ class CdalRl(Strategy):
     """
 
     name, title = "cdal-rl", "CDAL + RL"
-    summary = "Diverse predictions, picked by a policy that learns by reinforcement; needs torch"
+    summary = "Diverse predictions, picked by a policy that learns by reinforcement"
     cost = "epochs × a recurrent network over the pool, memory 0.5 GB"
     kind = "adaptive"
+    needs_torch = True
     needs_model = True
 
     def __init__(self, epochs: int = 10) -> None:

@@ -44,7 +44,7 @@ class Description(NamedTuple):
     name: str
     title: str
     kind: str
-    needs: str  # "nothing", "labels" or "a model"
+    needs: str  # "nothing", "labels" or "a model"; and torch
     summary: str
     cost: str
 
@@ -69,4 +69,5 @@ def describe() -> list[Description]:
 
 def _describe(cls: type[Strategy]) -> Description:
     needs = "a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+    needs += " and torch" if cls.needs_torch else ""
     return Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost)

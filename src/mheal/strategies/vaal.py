@@ -16,9 +16,10 @@ class Vaal(Strategy):
     """
 
     name, title = "vaal", "VAAL"
-    summary = "Rows that a network finds least like the labelled ones; for images; needs torch and, for them, a GPU"
+    summary = "Rows that a network finds least like the labelled ones; for images, on a GPU"
     cost = "iterations of a variational autoencoder, memory N·d"
     kind = "adaptive"
+    needs_torch = True
     needs_labels = True
 
     def __init__(
