@@ -81,7 +81,7 @@ def test_the_report_fetches_nothing_and_says_where_the_data_is_from(here):
     assert "a pool of 280 rows and a test set of 120" in page
 
 
-def test_random_is_always_run_and_all_means_all(here, capsys):
+def test_random_is_always_run_and_all_means_all_that_need_no_torch(here, capsys):
     assert (
         main(["compare", "digits.csv", "-t", "label", "--strategies", "coreset", "--budgets", "10", "--seeds", "1"])
         == 0
@@ -94,7 +94,7 @@ def test_random_is_always_run_and_all_means_all(here, capsys):
     from mheal.cli.compare import _strategies
     from mheal.strategies import names
 
-    assert _strategies("all") == names()
+    assert _strategies("all") == [name for name in names() if name not in ("cdal-rl", "vaal")]
 
 
 def test_default_budgets_are_at_most_half_of_the_pool(here):

@@ -50,9 +50,6 @@ def compare(
         typer.Option(
             metavar="A,B", help="Names, or all: those that train no network of their own. Random is always there."
         ),
-        typer.Option(
-            metavar="A,B", help="Names, or all: every one that trains no network of its own. Random is always there."
-        ),
     ] = ",".join(USUAL),
     budgets: Annotated[
         str | None, typer.Option(metavar="N,M", help="Numbers of labels. Default: 10 to 200, at most half the pool.")
