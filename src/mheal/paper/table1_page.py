@@ -146,7 +146,8 @@ Does accuracy grow with n? The last column has the points gained from the first 
 {_deep(found)}
 
 ## Cost
-Largest n, mean over the seeds: iterations of the start that was kept, seconds of all starts on one core.
+Largest n, mean over the seeds: iterations of the start that was kept, and seconds of all starts on one core of machines
+that had other work to do: an order of magnitude, no benchmark.
 
 {_cost(found)}
 """
