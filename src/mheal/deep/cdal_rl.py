@@ -75,7 +75,7 @@ def train(chunks: list[Chunk], epochs: int) -> None:
             group = chunks[at : at + AT_ONCE]
             sequences = nn.utils.rnn.pad_sequence([chunk.P for chunk in group], batch_first=True)
             logits = policy(sequences)
-            # spec C12: the picks that are rewarded are the largest probabilities, whatever actions were drawn
+            # as published, the picks that are rewarded are the largest probabilities, whatever actions were drawn
             advantage = logits.new_tensor([chunk.advantage(row) for chunk, row in zip(group, logits, strict=True)])
             actions = torch.bernoulli(logits.detach().sigmoid())
             taken = -nn.functional.binary_cross_entropy_with_logits(logits, actions, reduction="none").mean(dim=1)

@@ -1,6 +1,6 @@
 """The protocol that Figures 6, 7 and 8 share: a dataset as a stream of rows, hyperplanes, clusters.
 
-The paper gives neither splits nor scaling nor repetitions. Here (spec B1): rows with missing values are dropped; two
+The paper gives neither splits nor scaling nor repetitions. Here: rows with missing values are dropped; two
 classes (shuttle: the first against the rest, covtype: the second); at most 20,000 rows, half the stream and half the
 test set; columns standardised on the stream and divided by √d, so that margins are of order 1. Every seed draws its own
 rows, order, hyperplanes and chances of asking.

@@ -1,11 +1,12 @@
 """Table 1: how well K-means, GMM and SphericalKMeans find the classes of MNIST and Fashion-MNIST.
 
-The paper gives neither the number of starts, nor the covariance of GMM, nor the number of runs. Here (spec B2): pixels
-divided by 255 and nothing else; n training images drawn at random, smaller draws of a seed being part of its larger
-ones; as many clusters as classes; at most 60 iterations from k-means++ starts, the best of 10 starts by the method's
-own objective, or a single one; GMM with diagonal covariances, 1e-3 added, on 50 principal components, because full
-covariances of 784 pixels are singular. Accuracy is that of the best matching of clusters and classes, on the images
-that were clustered. Rows of the deep methods (NAME+Auto+DEC, setting n=SIZE) are shown where the file has them.
+The paper gives neither the number of starts, nor the covariance of GMM, nor the number of runs. Here: pixels divided by
+255 and nothing else; n training images drawn at random, smaller draws of a seed being part of its larger ones; as many
+clusters as classes; at most 60 iterations, from k-means++ starts or, for GMM, from a k-means of its own; the best of 10
+starts by the method's own objective, or a single one; GMM with diagonal covariances, 1e-3 added, on 50 principal
+components, because full covariances of 784 pixels are singular. Accuracy is that of the best matching of clusters and
+classes, on the images that were clustered. Rows of the deep methods
+(NAME+Auto+DEC, setting n=SIZE) are shown where the file has them.
 """
 
 import warnings

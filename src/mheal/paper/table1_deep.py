@@ -1,6 +1,6 @@
 """The lower half of Table 1: K-means, GMM and SphericalKMeans on the codes of an autoencoder, refined by DEC.
 
-The paper names the network and little else. Here (spec B2): the clusterer finds the centres DEC starts from, and the
+The paper names the network and little else. Here: the clusterer finds the centres DEC starts from, and the
 label of an image is its most likely cluster; every seed has its own images, the same as in the upper half, and its own
 autoencoder, which the three clusterers share. NAME+Auto+DEC is that; NAME+Auto+IDEC-DA keeps the decoder while it
 clusters and moves the images a little, which is not in the paper.

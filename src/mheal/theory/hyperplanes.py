@@ -50,7 +50,7 @@ class Hyperplanes:
     def losses(self, X: Float32, y: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Float64:
         """Σ_t weight_t · ℓ(h(x_t), y_t) / T of every hypothesis: the plain mean without weights.
 
-        With weights Q_t / p_t it is the importance-weighted loss of IWAL (Eq. 13 as a mean, spec A17), whose
+        With weights Q_t / p_t it is the importance-weighted loss of IWAL (Eq. 13 as a mean), whose
         expectation is the plain mean.
         """
         y = np.asarray(y, np.float32)

@@ -30,7 +30,7 @@ class Rule(NamedTuple):
         return None if theta is None else lambda t: sqrt(theta / t)
 
 
-# The paper's θ_MHEAL is θ_IWAL / k, as if disagreement shrank with volume, which it does not (spec A17). So `literal`
+# The paper's θ_MHEAL is θ_IWAL / k, as if disagreement shrank with volume, which it does not. So `literal`
 # and `excess` compare two constants on one stream; `control` has one constant and compares clusters with none.
 MODES: dict[str, dict[str, Rule]] = {
     "literal": {"IWAL": Rule(THETA, excess=False), "MHEAL": Rule(THETA / CLUSTERS, excess=False)},
