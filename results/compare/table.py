@@ -11,8 +11,8 @@ DATA = ("satimage", "phishing", "magic04", "digits")
 MODELS = ("logistic", "svm")
 HEAD = """# Strategies on four datasets
 
-`mheal compare` with the {strategies} strategies that were there then, on Satimage (4,435 rows), Phishing (11,055), Magic04 (19,020) and
-scikit-learn's digits (1,797); two models; budgets {budgets}; {seeds} splits. Each folder holds every run
+`mheal compare` with the {strategies} strategies that were there then, on Satimage (4,435 rows), Phishing (11,055),
+Magic04 (19,020) and scikit-learn's digits (1,797); two models; budgets {budgets}; {seeds} splits. Each folder holds every run
 (`curves.csv`), the picture and the report. The runs were made one to a core, most of them on the 16 cores of a machine
 with an H200, and the reports by resuming from them; they are made again with, for instance,
 
@@ -23,8 +23,8 @@ Mean height of the learning curve (area under it, %), so that 500 labels weigh m
 accuracy at 20 labels. The last columns are means over all eight; "rank" is over splits, budgets, datasets and models,
 1 the best. Strategies that look at labels between budgets have the advantage of that; kmeans, kmedoids, typiclust and
 mheal-paper are told each budget in advance; mheal, random and the other ranked ones pick once, and every budget takes
-the first picks. spal's solver has been improved since; its rows are from before. The constants of mheal's default were chosen on eight datasets, these four among them
-(`results/defaults`).
+the first picks. spal's solver has been improved since; its rows are from before. The constants of mheal's default were
+chosen on eight datasets, these four among them (`results/defaults`).
 """
 
 

@@ -6,10 +6,23 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
 from mheal.paper import figure12
-from mheal.paper.figure12 import DATASETS, METHODS, OURS, PENALTIES, Curves, _on_top, _shrinking, seeds_of
+from mheal.paper.figure12 import seeds_of
+from mheal.paper.figure12_page import (
+    BASELINES,
+    DATASETS,
+    METHODS,
+    OURS,
+    PENALTIES,
+    PUBLISHED,
+    SLOW,
+    Curves,
+    _falls,
+    _on_top,
+    _shrinking,
+)
 from mheal.paper.svm_curves import GrowingSVC, learning_curve, repetition
 from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values
+from mheal.strategies.doubt import decision_values, margins
 
 
 def silent(done, total, what):
@@ -68,6 +81,14 @@ def test_strategies_get_a_decision_value_for_each_class(data):
         values = decision_values(svc.pool(np.random.default_rng(0)), np.arange(50))
         assert values.shape == (50, classes)
         np.testing.assert_array_equal(values.argmax(axis=1)[: len(task.first)], task.y[: len(task.first)])
+
+
+def test_the_two_best_of_several_classes_are_mostly_one_vote_apart(data):
+    task = repetition("mnist", data, 0, 200)
+    svc = GrowingSVC(task, 1.0, 40)
+    svc.learn(np.arange(40))
+    gaps = margins(decision_values(svc.pool(np.random.default_rng(0)), np.arange(40, 200)))
+    assert (np.abs(gaps - 1) < 1 / 3).mean() > 0.9
 
 
 def test_a_repetition_is_split_scaled_and_started(data):
@@ -129,6 +150,9 @@ def test_it_writes_rows_page_and_picture(finished):
     keys = {(r["dataset"], r["method"], r["setting"], r["seed"]) for r in rows}
     assert keys == {(d, m, c, s) for d in DATASETS for m in METHODS for c in PENALTIES for s in (0, 1)}
     assert len(keys) == len(rows)
+    assert "one-vs-one votes" in page
+    assert "half the margin in place of a sum" in page
+    assert "standardised columns" in page
 
 
 def test_curves_run_from_one_label_a_class_to_the_last(finished):
@@ -162,7 +186,7 @@ def flat(heights, labels=100, starts=None):
     for name in DATASETS:
         for setting in PENALTIES:
             for method in METHODS:
-                for seed in range(2 if method in figure12.SLOW else 4):
+                for seed in range(2 if method in SLOW else 4):
                     height = heights.get((name, method), heights.get(method, 0.5)) + 0.001 * seed
                     curve = np.linspace(height, (starts or {}).get(method, height), labels - 1)
                     rows.append(dict(dataset=name, setting=setting, method=method, seed=seed, aulc=height,
@@ -183,13 +207,59 @@ def flat(heights, labels=100, starts=None):
 )  # fmt: skip
 @pytest.mark.parametrize("place", [20, "aulc"])
 def test_verdicts_follow_from_the_rows(heights, verdict, words, place):
-    assert _on_top(flat(heights), "mheal", "C=1", figure12.BASELINES, place) == (words, verdict)
+    assert _on_top(flat(heights), "mheal", "C=1", BASELINES, place) == (words, verdict)
+
+
+def shrinking(heights, ends):
+    *_, words, verdict = _shrinking(flat(heights, starts=ends), "C=1")
+    return words, verdict
 
 
 def test_differences_shrink_where_curves_meet():
-    far, level = {"ted": 0.9, "random": 0.3}, dict.fromkeys(METHODS, 0.7)
-    assert _shrinking(flat(far, starts=level), "C=1")[-1] == "reproduced"
-    assert _shrinking(flat({}, starts=far), "C=1")[-1] == "refuted"
+    far, level = {"ted": 0.9, "gen": 0.3}, dict.fromkeys(METHODS, 0.7)
+    words, verdict = shrinking(far, level)
+    assert verdict == "reproduced"
+    assert "phishing 49.0 → 0.0 (-49.0 ± 0.0), yes" in words
+    words, verdict = shrinking({}, far)
+    assert verdict == "refuted"
+    assert "mnist 11.0 → 60.0 (+49.0 ± 0.0), no" in words
+    mixed = {("adult", method): 0.7 for method in METHODS} | far
+    assert shrinking(mixed, level)[1] == "not reproduced"
+
+
+def test_differences_that_stay_the_same_neither_shrink_nor_grow():
+    words, verdict = shrinking({"ted": 0.9}, None)
+    assert verdict == "not reproduced"
+    assert words.count("no difference") == len(DATASETS)
+
+
+def test_differences_that_shrink_in_some_repetitions_only_are_no_difference():
+    rows = []
+    for seed, few, many in ((0, 0.3, 0.0), (1, 0.1, 0.15), (2, 0.2, 0.25)):
+        for name in DATASETS:
+            for method in METHODS:
+                lead = np.linspace(few, many, 81) if method == "ted" else np.zeros(81)
+                curve = np.concatenate([np.full(18, 0.5), 0.5 + lead]).tolist()  # 20 labels are the 19th place
+                rows.append(dict(dataset=name, setting="C=1", method=method, seed=seed, aulc=0.5, accuracy=curve))
+    *_, words, verdict = _shrinking(Curves(rows, 100), "C=1")
+    assert verdict == "not reproduced"
+    assert words.count("20.0 → 13.3 (-6.7 ± 50.2), no difference") == len(DATASETS)
+
+
+def test_only_the_papers_methods_and_the_seeds_they_share_tell_whether_differences_shrink():
+    assert set(METHODS) - set(PUBLISHED) == {"mheal", "random"}
+    level = dict.fromkeys(METHODS, 0.7)
+    assert shrinking({"mheal": 0.9, "random": 0.1}, level) == shrinking({}, level)
+    curves = flat({"ted": 0.9, "random": 0.1})
+    assert len(curves.at("mnist", "C=1", "ted", 20)) == 4
+    np.testing.assert_allclose(curves.spread("mnist", "C=1", PUBLISHED, 20), [0.4, 0.4])
+    np.testing.assert_allclose(curves.spread("mnist", "C=1", ("ted", "random"), 20), 4 * [0.8])
+
+
+def test_where_random_falls_is_said_and_not_why():
+    curves = flat({"random": 0.9}, starts={"random": 0.5})
+    assert _falls(curves).startswith("Random loses from the start to 20 labels on phishing, C=1: 90.2 → 82.8; ")
+    assert _falls(flat({}, starts={"random": 0.9})) == "Random gains on every dataset from the start to 20 labels."
 
 
 def test_methods_with_fewer_repetitions_are_paired_by_seed():

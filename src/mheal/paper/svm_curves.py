@@ -1,8 +1,8 @@
 """One repetition of §7.4: a support vector machine buys labels one at a time, and is tested after each.
 
-The paper gives neither split nor scaling nor kernel. Here (spec B5): pixels are divided by 255, columns of tables
-brought to [0, 1] on the training rows; the official test set where there is one, else a random half; a pool of 2,000
-random training rows; one random label of each class to begin with; an RBF kernel, γ = 1/(d·variance of the pool).
+The paper gives neither split nor scaling nor kernel. Here pixels are divided by 255, columns of tables brought to
+[0, 1] on the training rows; the official test set where there is one, else a random half; a pool of 2,000 random
+training rows; one random label of each class to begin with; an RBF kernel, γ = 1/(d·variance of the pool).
 """
 
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ class GrowingSVC:
 
     The kernel between all rows and a labelled one is computed when the label is bought and kept: training, testing and
     the doubt about rows of the pool only look it up. There is no predict_proba on purpose: Platt's scaling fails on a
-    label a class (spec C1, C3), so strategies work with decision values or with their softmax.
+    label a class, so strategies work with decision values or with their softmax.
     """
 
     def __init__(self, repetition: Repetition, C: float, labels: int) -> None:
@@ -115,7 +115,11 @@ class GrowingSVC:
         return float((predicted == self.repetition.y_test).mean())
 
     def row_decision(self, rows: Rows) -> Floats:
-        """Decision values of rows of the pool, by their numbers; as scikit-learn's, one-vs-rest."""
+        """Decision values of rows of the pool, by their numbers, in scikit-learn's shape "ovr".
+
+        Of several classes each value is the number of one-vs-one votes plus a confidence below 1/3: two classes are
+        mostly whole votes apart. No machine is trained one-vs-rest.
+        """
         return self._svc.decision_function(self._known[rows])
 
     def decision_function(self, X: npt.NDArray[Any]) -> Floats:

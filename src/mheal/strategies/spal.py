@@ -20,8 +20,9 @@ class Spal(Strategy):
 
     minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = budget
 
-    λ = pace[0] + pace[1]·labels. The published form knows two classes; with more, the regression is one-vs-rest and
-    f in the cost f² + 2|f| of a row is half its margin. At most 2,000 candidates, sampled, take part.
+    λ = pace[0] + pace[1]·labels. The published form knows two classes. With more, ours is a heuristic whose steps do
+    not minimise one objective: the regression penalises each of its one-vs-rest columns, while w and v take half the
+    margin for f. At most 2,000 candidates, sampled, take part.
     """
 
     name, title = "spal", "SPAL"
@@ -109,7 +110,7 @@ class Alternation:
         self.cost = uncertainty(self.scene.UL @ theta)
 
     def objective(self) -> float:
-        """What the steps minimise, but for the easiness of rows (constant while v is)."""
+        """What the steps minimise with two classes, but for the easiness of rows (constant while v is)."""
         fit = np.square(self.scene.Y - self.scene.LL @ self.theta).sum() + RIDGE * np.square(self.theta).sum()
         return float(fit + self.w @ self.quadratic @ self.w / 2 + self.linear() @ self.w)
 

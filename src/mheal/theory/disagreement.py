@@ -20,7 +20,7 @@ def disagreement_coefficient(
 ) -> Disagreement:
     """θ on the rows of X around hypothesis number `center`, losses divided by `scale`.
 
-    The printed formula lacks the absolute value and the largest over y, without which it is no distance (spec A17).
+    The printed formula lacks the absolute value and the largest over y, without which it is no distance.
     """
     ball = np.flatnonzero(distances(hyperplanes, X, center) <= radius * scale)
     reach = 0.0
