@@ -8,9 +8,11 @@ from mheal.kernels import pairwise
 from mheal.kernels.pairwise import Pairs, as_numpy, greedy, match, on_device
 from mheal.paper.matching import (
     MEASURES,
+    Statistics,
     Target,
     printed_kl,
     random_mean_shift,
+    random_spread,
     smoothed_kl,
     zero_beta,
 )
@@ -69,6 +71,23 @@ def test_random_subsets_have_the_mean_shift_of_the_formula(target, m):
     expected = random_mean_shift(target.facts()["trace"], m, 600)
     assert np.sqrt(np.mean(np.square(measured))) == pytest.approx(expected, rel=0.05)
     assert np.mean(measured) == pytest.approx(expected, rel=0.05)
+
+
+def test_the_spread_of_random_subsets_contains_the_formula(digits, target):
+    sizes = range(100, 601, 100)
+    spread = random_spread(digits[0], sizes)
+    formula = Statistics.of(random_mean_shift(target.facts()["trace"], sizes, 600))
+    for what, value in formula._asdict().items():
+        low, high = spread[what]
+        assert low < value < high
+
+
+def test_the_spread_is_that_of_measured_orders(digits, target):
+    rng, sizes = np.random.default_rng(0), (150, 400, 600)
+    orders = [rng.permutation(600) for _ in range(12)]  # more than are taken at once
+    curves = [[found["mmd_mean"] for found in target.measure([order[:m] for m in sizes])] for order in orders]
+    expected = np.quantile([Statistics.of(np.array(curve)) for curve in curves], (0.025, 0.975), axis=0)
+    np.testing.assert_allclose(list(random_spread(digits[0], sizes, 12).values()), expected.T, rtol=1e-4)
 
 
 def test_measures_equal_their_definitions(digits, target):

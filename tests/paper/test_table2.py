@@ -1,4 +1,4 @@
-"""Table 2: the selections as orders of the pool, and the page."""
+"""Table 2: the selections as orders of the pool, the verdicts, and the page."""
 
 import json
 
@@ -9,9 +9,10 @@ from sklearn.datasets import load_digits
 
 import mheal.solve
 from mheal.kernels.pairwise import Pairs
-from mheal.paper import orders, table2
+from mheal.paper import orders, table2, table2_page
 from mheal.paper.matching import Target
 from mheal.paper.orders import ORDERS, Pool, descend, herding, least_energy, max_min, subsets
+from mheal.paper.table2_numbers import DATASETS, METHODS, SPREAD, WHOLE, Found
 from mheal.sphere.energy import hyperspherical_energy
 from mheal.sphere.project import unit_rows
 
@@ -42,7 +43,7 @@ def finished(folder, tmp_path_factory):
     return out, table2.run(out, folder, None, True, silent)
 
 
-@pytest.mark.parametrize("method", table2.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_every_selection_is_a_permutation_that_its_seed_decides(pool, method):
     first, again, other = (subsets(method, pool, [50, 300], seed, steps=3) for seed in (0, 0, 1))
     assert sorted(first[1]) == list(range(300))
@@ -53,13 +54,13 @@ def test_every_selection_is_a_permutation_that_its_seed_decides(pool, method):
 
 
 def test_all_but_l2_are_orders(pool):
-    assert set(ORDERS) | {"l2"} == set(table2.METHODS)
+    assert set(ORDERS) | {"l2"} == set(METHODS)
     for method in ORDERS:
         small, large = subsets(method, pool, [50, 300], 0)
         np.testing.assert_array_equal(small, large[:50])
 
 
-@pytest.mark.parametrize("method", table2.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_tensors_give_the_rows_and_measures_of_arrays(pool, method, monkeypatch):
     torch = pytest.importorskip("torch")
     expected = subsets(method, pool, [50, 100], 3, steps=5)
@@ -139,22 +140,21 @@ def test_the_run_writes_rows_page_and_picture(finished):
     out, page = finished
     assert sorted(p.name for p in out.iterdir()) == ["README.md", "figure10.png", "protocol.json", "rows.jsonl"]
     assert (out / "README.md").read_text() == page
-    assert "nan" not in page.replace("Fashion", "")
-    assert all(
-        word in page for word in ("Quick run", "reproduced", *table2.METHODS.values(), *table2.MEASURES.values())
-    )
+    assert "nan" not in page
+    assert page.count("\n| ℓ1 | ") == len(table2.MEASURES)
     assert (out / "figure10.png").read_bytes().startswith(b"\x89PNG")
     rows = [json.loads(line) for line in (out / "rows.jsonl").read_text().splitlines()]
     keys = {(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows}
     settings = [f"m={m}" for m in (200, 400, 600, 800, 1000)]
-    assert len(keys) == len(rows) == 2 * (len(table2.METHODS) * len(settings) * 2 + 1)
-    assert keys >= {("mnist", method, m, seed) for method in table2.METHODS for m in settings for seed in (0, 1)}
+    assert len(keys) == len(rows) == 2 * (len(METHODS) * len(settings) * 2 + 2)
+    assert keys >= {(name, *about) for name in DATASETS for about in (WHOLE, SPREAD)}
+    assert keys >= {("mnist", method, m, seed) for method in METHODS for m in settings for seed in (0, 1)}
 
 
 def test_a_second_run_measures_nothing_and_writes_the_same(finished, folder, monkeypatch):
     out, page = finished
     before = {p.name: p.read_bytes() for p in out.iterdir()}
-    monkeypatch.setattr(table2, "load", None)  # calling it would fail
+    monkeypatch.setattr(table2, "images", None)  # calling it would fail
     assert table2.run(out, folder, None, True, silent) == page
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
 
@@ -169,14 +169,114 @@ def test_a_stopped_run_goes_on_with_whole_orders(finished, folder, tmp_path, mon
     assert (tmp_path / "rows.jsonl").read_text() == "".join(lines)
 
 
-def test_verdicts_follow_from_the_rows(finished):
+def test_a_missing_spread_is_added_and_nothing_else(finished, folder, tmp_path, monkeypatch):
+    out, page = finished
+    monkeypatch.setattr(table2, "draw", lambda *drawn: None)
+    monkeypatch.setattr(table2, "load", None)
+    lines = (out / "rows.jsonl").read_text().splitlines(keepends=True)
+    spreads = [line for line in lines if '"spread"' in line]
+    (tmp_path / "protocol.json").write_bytes((out / "protocol.json").read_bytes())
+    (tmp_path / "rows.jsonl").write_text("".join(line for line in lines if line not in spreads))
+    assert table2.run(tmp_path, folder, None, True, silent) == page
+    assert (tmp_path / "rows.jsonl").read_text().splitlines(keepends=True)[-2:] == spreads
+
+
+def test_the_page_tells_what_is_true_of_real_rows(finished):
     _, page = finished
     verdicts = [line for line in page.splitlines() if line.startswith("| ")]
     assert any("√2·MMD_μ" in line and line.endswith("| confirmed |") for line in verdicts)
+    assert any("two columns obey it" in line and line.endswith("| no |") for line in verdicts)
     assert sum("refuted: negative at X' = X" in line for line in verdicts) == 2
+    assert sum("20 steps of at most 0.001" in line for line in verdicts) == 2
     assert any(
         "matches best" in line and line.endswith(("| support points |", "| kernel herding |")) for line in verdicts
     )
+
+
+def fake(levels, kl=None, spread=None):
+    """Rows of three seeds in which every loss is a method's level (1 unless given), falling to 0 at the last size.
+
+    A level may differ by dataset. ℓ_KL with mean images has `kl` for its level, above the −100 it is at X' = X.
+    """
+    rows, sizes = [], (10, 20, 30)
+    for at, name in enumerate(DATASETS):
+        facts = {"n": 30, "trace": 1.0, "kl_mean": -100.0, "kl_rows": -50.0, "beta": 0.5}
+        random = spread or {"initial": [0.0, 1.0], "mean": [0.0, 1.0], "std": [0.0, 1.0]}
+        for about, values in ((WHOLE, facts), (SPREAD, random)):
+            rows.append(dict(zip(("dataset", "method", "setting", "seed"), (name, *about), strict=True)) | values)
+        for method in METHODS:
+            for seed in range(3):
+                for m in sizes:
+                    falls = (1 - m / 30) * (1 + 0.01 * seed)
+                    loss, kl_loss = (np.broadcast_to(of.get(method, 1), 2)[at] * falls for of in (levels, kl or levels))
+                    values = dict.fromkeys(table2.MEASURES, loss)
+                    values |= {"mmd_squared": np.sqrt(2) * loss, "kl_mean": kl_loss - 100}
+                    rows.append({"dataset": name, "method": method, "setting": f"m={m}", "seed": seed} | values)
+    return Found(rows, sizes, range(3))
+
+
+def every_l0(level):
+    return dict.fromkeys(("l0-raw", "l0-unit", "l0-clusters"), level)
+
+
+@pytest.mark.parametrize(
+    ("levels", "word"),
+    [
+        (every_l0(1) | {"l1": 2, "l2": 3}, "reproduced by ℓ0, pixels, ℓ0, unit rows, ℓ0, Algorithm 2"),
+        (every_l0(4) | {"l1": 2, "l2": 3, "l0-unit": 1}, "reproduced by ℓ0, unit rows"),
+        (every_l0(2) | {"l1": 3, "l2": 1}, "refuted"),
+        (every_l0(3) | {"l1": 1, "l2": 2}, "refuted"),
+        (every_l0((1, 3)) | {"l1": 2, "l2": 2}, "not reproduced"),
+        (every_l0(3) | {"l1": 2, "l2": 2, "l0-raw": 2}, "not reproduced"),
+    ],
+    ids=["best", "one is best", "worse than l2 only", "worst", "worse on one dataset", "one is equal"],
+)
+def test_the_verdict_on_l0(levels, word):
+    found = fake(levels)
+    assert table2_page.judge(found, "mmd_mean") == word
+    page = table2_page.page(found, 7, False)
+    assert f"| {word} |" in next(line for line in page.splitlines() if "tighter than ℓ1 and ℓ2 under MMD_μ" in line)
+
+
+def test_kl_is_judged_by_its_distance_from_the_pool_and_never_reproduced():
+    far = fake({}, kl=every_l0(-5) | {"l1": 1, "l2": 1})  # the smallest values, farthest from X' = X
+    assert table2_page.judge(far, "kl_mean") == "refuted"
+    near = fake({}, kl=every_l0(-1) | {"l1": 2, "l2": -3})
+    assert table2_page.judge(near, "kl_mean").endswith("but ℓ_KL is no loss")
+    shuffled = fake(every_l0(-5) | {"l1": 1, "l2": 1})
+    assert table2_page.judge(shuffled, "kl_rows") == "refuted"
+    assert "reproduced" not in table2_page.judge(fake(every_l0(1) | {"l1": 2, "l2": 3}), "kl_rows")
+
+
+def test_the_papers_values_are_placed_in_the_spread_of_random_subsets():
+    spread = {"initial": [0.0620, 0.0640], "mean": [0.0, 1.0], "std": [0.5, 1.0]}
+    page = table2_page.page(fake({}, spread=spread), 7, False)
+    lines = [line for line in page.splitlines() if line.startswith("| mnist | MMD_μ |")]
+    assert lines[0].endswith("| 0.0634 inside | 0.0690 outside: above | 0.0618 outside: below |")
+    assert lines[1].count(" inside") == 3
+    assert lines[2].count("outside: below") == 3
+    root2 = next(line for line in page.splitlines() if line.startswith("| mnist | ℓ_MMD | initial"))
+    assert root2.count("0.0877 to 0.0905") == 1
+    [verdict] = [
+        line for line in page.splitlines() if "mnist: the paper's MMD_μ could" in line and "fashion" not in line
+    ]
+    assert verdict.endswith("| not all: 5 outside |")
+    inside = table2_page.page(fake({}), 7, False)
+    assert inside.count("| yes: all inside |") == 4
+
+
+def test_where_the_papers_table_breaks_its_claim():
+    assert table2_page.contradictions() == [
+        "ℓ_KL, mnist, mean: ℓ1 0.2103 against ℓ0's 0.2183",
+        "ℓ_KL, fashion_mnist, initial: ℓ1 0.5194 against ℓ0's 0.7869",
+        "ℓ_MMD, mnist, mean: ℓ1 0.0338 against ℓ0's 0.0385",
+    ]
+
+
+def test_statistics_are_taken_inside_each_seed():
+    found = fake({})
+    found.curve = lambda name, method, what: np.array([[1.0, 0.0], [0.0, 1.0]])  # averaged first, it would not vary
+    assert "| Random | – | 0.5000 ± 0.7071 / 0.5000 / 0.7071 |" in table2_page._tables(found)
 
 
 def test_a_pool_that_is_too_small_is_named(folder):

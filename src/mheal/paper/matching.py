@@ -5,6 +5,7 @@ it is exactly 0 where X' is X.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,22 @@ MEASURES = {
 }
 CELLS = 100
 PAIRS = 20_000  # for the β at which the image-by-image reading is 0
+ORDERS = 200  # random orders of the pool, for the spread of random subsets
+ORDERS_AT_ONCE = 10
+CENTRAL = (0.025, 0.975)
+
+
+class Statistics(NamedTuple):
+    """What Table 2 gives of a loss at growing sizes: the first, and mean and standard deviation over the sizes."""
+
+    initial: float
+    mean: float
+    std: float
+
+    @classmethod
+    def of(cls, curve: Floats) -> "Statistics":
+        """Of one curve over the sizes."""
+        return cls(float(curve[0]), float(curve.mean()), float(curve.std(ddof=1)))
 
 
 class Target:
@@ -112,3 +129,22 @@ def zero_beta(X: npt.NDArray[np.floating]) -> float:
 def random_mean_shift(trace: float, m: npt.ArrayLike, n: int) -> Floats:
     """√(trΣ(1/m − 1/n)): the MMD_μ to expect of m rows drawn at random from n."""
     return np.sqrt(trace * (1.0 / np.asarray(m, np.float64) - 1.0 / n))
+
+
+def random_spread(X: npt.NDArray[np.float32], sizes: Sequence[int], orders: int = ORDERS) -> dict[str, list[float]]:
+    """Between which two values lie 95 % of random orders' initial, mean and std of MMD_μ; the last size is all of X.
+
+    The rows that an order adds from one size to the next are a 0/1 vector, so many orders cost one matrix product.
+    """
+    rng, n, of = np.random.default_rng(0), len(X), np.asarray(sizes)
+    part = np.searchsorted(of, np.arange(n), side="right")
+    found = []
+    for at in range(0, orders, ORDERS_AT_ONCE):
+        added = np.zeros((min(ORDERS_AT_ONCE, orders - at), len(of), n), np.float32)
+        for one in added:
+            one[part, rng.permutation(n)] = 1
+        sums = (added.reshape(-1, n) @ X).reshape(*added.shape[:2], -1).astype(np.float64)
+        means = sums.cumsum(axis=1) / of[:, None]
+        found += [Statistics.of(curve) for curve in np.linalg.norm(means - means[:, -1:], axis=2)]
+    low, high = np.quantile(found, CENTRAL, axis=0)
+    return {what: [low[k], high[k]] for k, what in enumerate(Statistics._fields)}
