@@ -83,9 +83,7 @@ def test_the_verdict_follows_from_the_ratios():
 
 def test_the_page_shows_the_numbers_and_what_would_change_its_verdict(finished, monkeypatch, tmp_path):
     lines = finished[1].splitlines()
-    assert any(
-        line.startswith("| 3 | 10,000 | 6.8 → 5.3 |") and line.endswith("refuted |") for line in lines
-    )
+    assert any(line.startswith("| 3 | 10,000 | 6.8 → 5.3 |") and line.endswith("refuted |") for line in lines)
     assert "4.2 to 58 times" in finished[1]
     monkeypatch.setattr(theorem1, "mheal_bound", lambda T, k, size, delta: 1e-9)
     other = run(tmp_path, None, None, False, silent)
