@@ -13,8 +13,8 @@ HEAD = """# Strategies on four datasets
 
 `mheal compare` with the {strategies} strategies that were there then, on Satimage (4,435 rows), Phishing (11,055),
 Magic04 (19,020) and scikit-learn's digits (1,797); two models; budgets {budgets}; {seeds} splits. Each folder holds
-every run (`curves.csv`), the picture and the report. The runs were made one to a core, most of them on the 16 cores of a
-machine with an H200, and the reports by resuming from them; they are made again with, for instance,
+every run (`curves.csv`), the picture and the report. The runs were made one to a core, most of them on the 16 cores of
+a machine with an H200, and the reports by resuming from them; they are made again with, for instance,
 
     mheal compare satimage.npz:X_train --target satimage.npz:y_train --strategies {named} --seeds 10 \\
         --budgets 10,20,50,100,200,500 --model svm --out satimage-svm
