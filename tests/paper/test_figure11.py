@@ -8,7 +8,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 from mheal.paper import figure11
-from mheal.paper.figure11 import DATASETS, LINES, RANDOM, SETTINGS, Plane, draw_images
+from mheal.paper.figure11 import Plane, draw_images
+from mheal.paper.figure11_page import DATASETS, LINES, RANDOM, SETTINGS, verdicts
+from mheal.paper.figure11_page import summary as summarise
 from mheal.paper.report import Values
 from mheal.paper.rows import KEY
 
@@ -196,8 +198,8 @@ def test_verdicts_follow_the_differences_of_the_rows():
         for setting in SETTINGS
     ]
     values = Values(rows)
-    verdicts = [(row[0], row[-1]) for row in figure11._verdicts(values, (20, 50))]
-    assert verdicts == [
+    judged = [(row[0], row[-1]) for row in verdicts(values, (20, 50))]
+    assert judged == [
         ("dense, global", "reproduced"),
         ("sparse, global", "refuted"),
         ("dense, per cluster", "reproduced"),
@@ -205,7 +207,7 @@ def test_verdicts_follow_the_differences_of_the_rows():
         ("dense, global", "not reproduced"),  # sparser on both, farther out on one
         ("dense, per cluster", "not reproduced"),
     ]
-    summary = figure11._summary(values, (20, 50))
+    summary = summarise(values, (20, 50))
     assert "throughout: the dense one." in summary
     assert "- In is the dense part, both datasets and thresholds: in above out: yes on 4 of 4" in summary
 
