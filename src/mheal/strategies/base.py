@@ -30,11 +30,12 @@ class Pool:
 
     A model may know rows by their numbers: a network that reads images, while X holds vectors made of them. It has
     `classes_` and any of these methods, which are then asked instead of those that take features:
-      row_proba(rows)             class probabilities, (rows, classes)
-      row_decision(rows)          decision values, (rows, classes)
-      row_samples(rows, n, rng)   probabilities under n draws of the model's weights, (n, rows, classes); a draw is
-                                  the same for all rows, as with one dropout mask for the whole pool
-      row_embedding(rows)         what its last, linear layer sees, (rows, width)
+
+    - row_proba(rows): class probabilities, (rows, classes)
+    - row_decision(rows): decision values, (rows, classes)
+    - row_samples(rows, n, rng): probabilities under n draws of the model's weights, (n, rows, classes); a draw is the
+      same for all rows, as with one dropout mask for the whole pool
+    - row_embedding(rows): what its last, linear layer sees, (rows, width)
     """
 
     X: npt.NDArray[Any]
