@@ -26,3 +26,14 @@ def data(tmp_path_factory):
             arrays = dict(X_train=X[:100], y_train=y[:100], X_test=X[100:], y_test=y[100:])
         np.savez(folder / f"{name}.npz", **arrays)
     return folder
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory):
+    """Small digits under the names of two sets of images, the second with their colours turned."""
+    folder = tmp_path_factory.mktemp("images")
+    X, y = load_digits(return_X_y=True)
+    X = (X.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
+    np.savez(folder / "mnist.npz", X_train=X, y_train=y)
+    np.savez(folder / "fashion_mnist.npz", X_train=255 - X, y_train=y)
+    return folder

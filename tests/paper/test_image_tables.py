@@ -68,7 +68,7 @@ def test_rows_of_small_runs(digits, tmp_path, monkeypatch, kind):
     def progress(*said):
         seen.append(said)
 
-    rows = RawRows(tmp_path, "table3", protocol("mnist", True))
+    rows = RawRows(tmp_path, "table3", protocol(True))
     collect(kind, "mnist", rows, digits, range(2), TITLES, True, progress)
     assert {(row["method"], row["seed"]) for row in rows.rows} == {(title, seed) for title in TITLES for seed in (0, 1)}
     for row in rows.rows:

@@ -2,7 +2,6 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from mheal.paper import table1
 from mheal.paper.table1 import draw_images, measure, open_rows, run
@@ -11,17 +10,6 @@ from mheal.paper.table1_page import CLAIMS, DATASETS, DEEP, METHODS, PAPER, Accu
 
 def silent(done, total, what):
     pass
-
-
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
-    """Small digits under both names, the second with their colours turned."""
-    folder = tmp_path_factory.mktemp("images")
-    X, y = load_digits(return_X_y=True)
-    X = (X.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
-    np.savez(folder / "mnist.npz", X_train=X, y_train=y)
-    np.savez(folder / "fashion_mnist.npz", X_train=255 - X, y_train=y)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,26 +1,15 @@
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 pytest.importorskip("torch")
 
 from mheal.deep import clustering, dec
-from mheal.paper.table1 import draw_images, open_rows
-from mheal.paper.table1_deep import deep_rows, drawn
+from mheal.paper.table1 import draw_images, drawn, open_rows
+from mheal.paper.table1_deep import deep_rows
 
 
 def silent(done, total, what):
     pass
-
-
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("images")
-    X, y = load_digits(return_X_y=True)
-    X = (X.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
-    for name in ("mnist", "fashion_mnist"):
-        np.savez(folder / f"{name}.npz", X_train=X, y_train=y)
-    return folder
 
 
 @pytest.fixture(autouse=True)

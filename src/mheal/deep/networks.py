@@ -1,5 +1,6 @@
 """The classifiers of the deep experiments: the Bayesian CNN of Gal et al. (2017) and ResNet20 of He et al. (2016)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -30,15 +31,15 @@ class Dropout(nn.Module):
         return x * torch.empty_like(x).bernoulli_(keep, generator=self.generator).div_(keep)
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """A classifier in three parts: the trunk, which has no dropout, a hidden layer, and a linear head."""
 
     head: Any
     dropout: Any
 
+    @abstractmethod
     def trunk(self, x: torch.Tensor) -> torch.Tensor:
         """All that is computed before the first dropout: the same for every Monte Carlo sample."""
-        raise NotImplementedError
 
     def hidden(self, trunk: torch.Tensor) -> torch.Tensor:
         """The penultimate activations, from the trunk's."""
@@ -154,3 +155,10 @@ def dropping(network: nn.Module, generator: Any) -> Iterator[None]:
 
 def _convolution(before: int, after: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)
+
+
+def lay_out_gradients(network: nn.Module) -> None:
+    """Give gradients the strides of their weights, as fused optimisers want; only axes of length 1 differ."""
+    for weight in network.parameters():
+        if weight.grad.stride() != weight.stride():
+            weight.grad = weight.grad.as_strided(weight.shape, weight.stride())

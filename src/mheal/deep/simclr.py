@@ -13,7 +13,7 @@ from torch.nn import functional
 from ..pool.source import Progress
 from .device_images import Images
 from .graphs import capture, reproducible_kernels
-from .networks import Block
+from .networks import Block, lay_out_gradients
 from .training import shuffled_epochs
 from .views import random_views
 
@@ -170,10 +170,7 @@ class SimCLR:
             projected = self.network(views)
         loss = nt_xent(projected.float(), TEMPERATURE)
         loss.backward()
-        for weight in self.network.parameters():
-            if weight.grad.stride() != weight.stride():
-                # they differ only along axes of length 1, but fused optimisers insist
-                weight.grad = weight.grad.as_strided(weight.shape, weight.stride())
+        lay_out_gradients(self.network)
         self.optimiser.step()
         self.loss.add_(loss.detach())
 

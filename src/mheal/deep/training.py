@@ -15,7 +15,7 @@ from ..pool.source import Progress
 from .classifier import Classifier
 from .device_images import Images
 from .graphs import capture, reproducible_kernels
-from .networks import Network, build, use_generator
+from .networks import Network, build, lay_out_gradients, use_generator
 from .recipes import Recipe
 
 Labelled = tuple[npt.ArrayLike, npt.ArrayLike]  # rows of the images, and their labels
@@ -175,10 +175,7 @@ class Place:
         with torch.autocast(x.device.type, torch.bfloat16, enabled=self.half and x.is_cuda, cache_enabled=False):
             loss = functional.cross_entropy(self.network(x), labels[0])
         loss.backward()
-        for weight in self.network.parameters():
-            if weight.grad.stride() != weight.stride():
-                # they differ only along axes of length 1, but fused optimisers insist
-                weight.grad = weight.grad.as_strided(weight.shape, weight.stride())
+        lay_out_gradients(self.network)
         self.optimiser.step()
 
     def _images(self, rows: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,7 @@ codes of an autoencoder, or of DEC ("MHEAL (paper)"), trained once a seed on the
 buy 10 labels a round, CDAL+RL and VAAL all that the next column allows, Hierarchical 50.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import datasets
+from ..deep.recipes import Recipe, mnist
 from ..learn.networks import ImagePool, Method, Rows, Run, run_together
 from ..pool.source import Progress
 from ..strategies import get
@@ -133,10 +134,10 @@ class Task:
 def load_task(name: str, data: Path | None, seeds: list[int], quick: bool) -> Task:
     """The images, and codes of them: an autoencoder a seed and DEC after it."""
     from ..deep.clustering import fit_many
-    from ..deep.dec import Recipe
+    from ..deep.dec import Recipe as CodeRecipe
 
     X, y, X_test, y_test = datasets.load(name, data)
-    recipe = Recipe(pretrain_epochs=5, max_iter=20) if quick else Recipe()
+    recipe = CodeRecipe(pretrain_epochs=5, max_iter=20) if quick else CodeRecipe()
     found = fit_many(X.reshape(len(X), -1), seeds, recipe=recipe)
     codes = {("codes", one.seed): one.initial_codes for one in found}
     return Task(name, X, y, X_test, y_test, codes | {("dec", one.seed): one.codes for one in found})
@@ -164,26 +165,20 @@ def collect(
             run.diary.unlink(missing_ok=True)
         progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {title}")
 
-    with Trainer(
-        task.images, network_recipe(name, quick), classes=int(task.labels.max()) + 1, places=AT_ONCE
-    ) as trainer:
+    places = min(AT_ONCE, len(runs))
+    with Trainer(task.images, network_recipe(quick), classes=task.classes, places=places) as trainer:
         run_together(runs, trainer.train, partial(_score, task), finished)
     diaries.rmdir()
 
 
-def network_recipe(name: str, quick: bool) -> Any:
-    """How the networks of a dataset are trained, at every number of labels."""
-    from dataclasses import replace
-
-    from ..deep import recipes
-
-    recipe = recipes.mnist()
-    return replace(recipe, steps=30) if quick else recipe
+def network_recipe(quick: bool) -> Recipe:
+    """How all networks are trained, at every number of labels."""
+    return replace(mnist(), steps=30) if quick else mnist()
 
 
-def protocol(name: str, quick: bool) -> dict[str, Any]:
+def protocol(quick: bool) -> dict[str, Any]:
     """What rows depend on, beside the key."""
-    return {"recipe": asdict(network_recipe(name, quick)), "first": FIRST, "round": ROUND, "candidates": CANDIDATES}
+    return {"recipe": asdict(network_recipe(quick)), "first": FIRST, "round": ROUND, "candidates": CANDIDATES}
 
 
 def _score(task: Task, network: Any) -> float:

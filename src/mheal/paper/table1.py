@@ -69,8 +69,13 @@ def draw_images(name: str, n: int, seed: int, data: Path | None) -> tuple[npt.ND
     X, y = _load(name, data)
     if n > len(X):
         raise ValueError(f"{name} has {len(X)} training images, and Table 1 needs {n}: get the whole dataset")
-    rows = np.random.default_rng(seed).permutation(len(X))[:n]
+    rows = drawn(len(X), n, seed)
     return X[rows].reshape(n, -1).astype(np.float32) / np.float32(255), y[rows]
+
+
+def drawn(total: int, n: int, seed: int) -> npt.NDArray[np.int64]:
+    """The rows of the n images that this seed draws."""
+    return np.random.default_rng(seed).permutation(total)[:n]
 
 
 def measure(name: str, method: str, setting: str, seed: int, data: Path | None) -> dict[str, float]:

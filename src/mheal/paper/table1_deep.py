@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import datasets
 from ..cluster.accuracy import clustering_accuracy
 from ..pool.source import Progress
 from .rows import RawRows, Row
-from .table1 import sizes
+from .table1 import drawn, sizes
 from .table1_page import DATASETS, METHODS
 
 if TYPE_CHECKING:
@@ -40,11 +39,6 @@ def deep_rows(rows: RawRows, data: Path | None, seeds: Sequence[int], quick: boo
             found = _measure(name, variant, n, missing, data, quick)
             rows.add(row for row in found if not rows.has(name, row["method"], row["setting"], row["seed"]))
     progress(len(units), len(units), "done")
-
-
-def drawn(total: int, n: int, seed: int) -> npt.NDArray[np.int64]:
-    """The images that this seed draws; the same as in the upper half of the table."""
-    return np.random.default_rng(seed).permutation(total)[:n]
 
 
 def _measure(name: str, variant: str, n: int, seeds: list[int], data: Path | None, quick: bool) -> list[Row]:

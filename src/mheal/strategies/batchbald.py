@@ -4,7 +4,8 @@ import numpy as np
 from scipy.special import entr
 
 from ..kernels.threads import spans
-from .base import Pool, Rows, Strategy
+from .bald import Bald
+from .base import Pool, Rows
 from .doubt import Scores, lowest, samples
 from .mc_scores import expected_entropy, mutual_information
 
@@ -13,7 +14,7 @@ CANDIDATES = 1000
 BLOCK = 32  # candidates whose gains are brought up to date at once
 
 
-class BatchBald(Strategy):
+class BatchBald(Bald):
     """Greedily the batch with the largest mutual information between its labels and the model, from `draws` of it.
 
     Only the 1,000 rows with the largest BALD score (four times the budget, if that is more) are candidates. The joint
@@ -23,16 +24,11 @@ class BatchBald(Strategy):
     name, title = "batchbald", "BatchBALD"
     summary = "As BALD, for batches: rows whose labels tell most about the model together, not each the same"
     cost = "as BALD, then time 10,000·1,000·draws at most for each pick"
-    kind = "adaptive"
-    needs_labels = True
-
-    def __init__(self, draws: int = 20) -> None:
-        self.draws = draws
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled
         drawn = samples(pool, rows, self.draws)
-        best = lowest(pool, np.arange(len(rows)), -mutual_information(drawn), max(CANDIDATES, 4 * budget))
+        best = lowest(pool, np.arange(len(rows)), -self.score(drawn), max(CANDIDATES, 4 * budget))
         P = drawn[:, best].astype(np.float64)
         return rows[best[greedy(P, budget, pool.rng)]]
 
