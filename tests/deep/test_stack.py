@@ -108,3 +108,22 @@ def test_precision_of_products_is_put_back():
     with fast_matmul(torch.device("cuda")):
         assert torch.get_float32_matmul_precision() == "high"
     assert torch.get_float32_matmul_precision() == before
+
+
+@pytest.mark.gpu
+@gpu
+def test_a_capture_survives_garbage_that_holds_an_older_graph():
+    device = torch.device("cuda")
+    for _ in range(6):  # trainers hold themselves in a cycle, so only the collector frees them
+        weight = torch.zeros(2, 3, 3, device=device, requires_grad=True)
+
+        def loss(x, weight=weight):
+            for _ in range(300):  # objects enough for a collection in the midst of the capture
+                x = x + [weight.square().sum(dim=(1, 2), keepdim=True)][0]
+            return x.sum(dim=(1, 2))
+
+        trainer = Trainer([weight], loss, "sgd", 0.1)
+        for _ in range(6):
+            trainer.step(torch.ones(2, 3, 3, device=device))
+        assert weight.isfinite().all()
+        del trainer

@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from .graphs import undisturbed
+
 Method = Literal["sgd", "adam"]
 EAGER_STEPS = 3  # before a capture: libraries set themselves up in the first steps
 
@@ -162,7 +164,7 @@ class _Captured:
             return
         if self.graph is None:
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
+            with undisturbed(), torch.cuda.graph(self.graph):
                 self.function(*self.inputs)
         self.graph.replay()
 
