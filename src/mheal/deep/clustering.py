@@ -127,7 +127,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     variant : "dec", or "idec", which keeps the decoder while it clusters
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network
     image_shape : (height, width) or (height, width, channels) of those images; None: square and grey
-    pretrain_epochs : int or None; None: 100, or as many as make 5,000 batches
+    pretrain_epochs : int or None; None: 300, or as many as make 5,000 batches
     max_iter : int; batches of DEC at most
     update_interval : int or None; batches between two targets. None: half an epoch
     tol : float; stop when fewer than this share of the labels change between two targets

@@ -18,12 +18,12 @@ from .autoencoder import WIDTHS
 from .stack import Method, Shuffles, Stack, Trainer
 
 BATCH = 256
-EPOCHS, STEPS = 100, 5000  # of pretraining at least: a code that is hardly trained falls apart in DEC
+EPOCHS, STEPS = 300, 5000  # of pretraining at least: a code that is hardly trained falls apart in DEC
 CHUNK = 1 << 16  # rows of all members together that are encoded at one time
 LENGTH = 12.0  # of a code, on average, when DEC begins
 GAMMA = 0.1  # the share of the clustering loss in IDEC
 PRETRAINING: tuple[Method, float] = ("sgd", 1.0)  # and its rate
-TRAINING: dict[str, tuple[Method, float]] = {"dec": ("adam", 1e-3), "idec": ("adam", 1e-3)}
+TRAINING: dict[str, tuple[Method, float]] = {"dec": ("sgd", 0.01), "idec": ("adam", 1e-3)}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Recipe:
     """What is done to every member of a stack.
 
     image_shape : (height, width[, channels]) of images that are to be augmented; None: no augmentation
-    pretrain_epochs : None: 100, or as many as make 5,000 batches
+    pretrain_epochs : None: 300, or as many as make 5,000 batches
     update_interval : batches between two targets; None: half an epoch
     tol : stop when fewer than this share of the labels have changed between two targets
     """
