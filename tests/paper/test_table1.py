@@ -1,19 +1,30 @@
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-from mheal.paper import table1
-from mheal.paper.table1 import draw_images, measure, open_rows, run
-from mheal.paper.table1_page import CLAIMS, DATASETS, DEEP, METHODS, PAPER, Accuracies, page
+from mheal.paper import table1, table1_deep
+from mheal.paper.table1 import measure, open_rows, run
+from mheal.paper.table1_images import DATASETS, draw_images, figure_sizes, table_sizes
+from mheal.paper.table1_numbers import METHODS, PAPER, RAW, Accuracies
+from mheal.paper.table1_page import CLAIMS, page
 
 
 def silent(done, total, what):
     pass
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_torch():
+    """The upper half alone, as on a machine that has no torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table1_deep, "find_spec", lambda name: None if name == "torch" else find_spec(name))
+        yield
+
+
 @pytest.fixture(scope="module")
-def finished(images, tmp_path_factory):
+def finished(images, without_torch, tmp_path_factory):
     out = tmp_path_factory.mktemp("table1")
     return out, run(out, images, 2, True, silent)
 
@@ -22,21 +33,28 @@ def rows_of(out):
     return [json.loads(line) for line in (out / "rows.jsonl").read_text().splitlines()]
 
 
-def test_it_writes_rows_page_and_picture(finished):
+def cells_of(text, start):
+    """The cells of all table lines that begin so."""
+    return [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith(start)]
+
+
+def test_it_writes_rows_page_and_pictures(finished):
     out, page = finished
-    assert sorted(p.name for p in out.iterdir()) == ["README.md", "protocol.json", "rows.jsonl", "table1.png"]
+    files = ["README.md", "figure9.png", "protocol.json", "rows.jsonl", "table1.png"]
+    assert sorted(p.name for p in out.iterdir()) == files
     assert (out / "README.md").read_text() == page
     rows = rows_of(out)
-    assert len(rows) == 2 * 3 * 2 * 2 * 2  # datasets, methods, sizes, starts, seeds
-    assert {row["setting"] for row in rows} == {f"n={n} n_init={s}" for n in (500, 1000) for s in (1, 10)}
+    assert len(rows) == 2 * 3 * 3 * 2 * 2  # datasets, methods, sizes, starts, seeds
+    assert {row["setting"] for row in rows} == {f"n={n} n_init={s}" for n in (200, 500, 1000) for s in (1, 10)}
     assert all(0.1 < row["accuracy"] < 1 and 1 <= row["iterations"] <= 60 for row in rows)
     assert "nan" not in page
     assert "There are no rows of the deep methods here" in page
+    assert "are missing: they need torch, `pip install 'mheal[deep]'`." in page
     assert "not on fashion_mnist, K-means 55.03 against 53.12" in page
 
 
 def test_ten_starts_reach_a_better_objective_than_one(finished):
-    found = Accuracies(rows_of(finished[0]))
+    found = Accuracies(rows_of(finished[0]), table_sizes(True))
     for name in DATASETS:
         for method in METHODS:
             one, ten = (found.column(name, method, f"n_init={s}", 1000, "objective") for s in (1, 10))
@@ -48,7 +66,25 @@ def test_a_second_run_measures_nothing_and_writes_the_same(finished, images, mon
     before = {p.name: p.read_bytes() for p in out.iterdir()}
     monkeypatch.setattr(table1, "measure", None)  # calling it would fail
     assert run(out, images, 2, True, silent) == page
+    assert (
+        run(out, images, 1, True, silent).splitlines()[1].startswith("Quick run: small sizes, not the paper's. 2 seeds")
+    )
+    assert {p.name: p.read_bytes() for p in out.iterdir()}["rows.jsonl"] == before["rows.jsonl"]
+    assert run(out, images, 2, True, silent) == page
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+
+
+def test_the_sizes_of_the_figure_are_no_part_of_the_statistics_of_the_table(finished):
+    assert figure_sizes(False) == (1000, 5000, *table_sizes(False))
+    rows = rows_of(finished[0])
+    all_sizes, table = (Accuracies(rows, sizes) for sizes in (figure_sizes(True), table_sizes(True)))
+    extra = [{**row, "accuracy": 0.999} if row["setting"].startswith("n=200 ") else row for row in rows]
+    shown, shifted = (page(Accuracies(some, table_sizes(True)), True, "") for some in (rows, extra))
+    sections = [text.split("## Mean ±")[0] for text in (shown, shifted)]
+    assert sections[0] == sections[1]
+    assert shown != shifted  # there is a column of it
+    assert all_sizes.grids("mnist", RAW[0])[0] == [200, 500, 1000]
+    assert table.grids("mnist", RAW[0])[0] == [500, 1000]
 
 
 def test_spherical_clusters_do_not_see_the_length_of_rows_and_euclidean_ones_do(images, monkeypatch):
@@ -74,23 +110,6 @@ def test_a_seed_draws_nested_images_and_another_seed_others(images):
         draw_images("mnist", 60_000, 0, images)
 
 
-def test_rows_of_deep_methods_are_shown_and_judged(finished, images, tmp_path):
-    for name in ("rows.jsonl", "protocol.json"):
-        (tmp_path / name).write_bytes((finished[0] / name).read_bytes())
-    rows = open_rows(tmp_path, quick=True)
-    accuracies = {"K-means": (0.9, 0.96), "GMM": (0.7, 0.71), "SphericalKMeans": (0.95, 0.9501)}
-    for method, values in accuracies.items():
-        about = {"dataset": "mnist", "method": f"{method}+{DEEP}", "setting": "n=1000"}
-        rows.add([{**about, "seed": seed, "accuracy": value} for seed, value in enumerate(values)])
-    page = run(tmp_path, images, 2, True, silent)
-    assert "There are no rows" not in page
-    assert "| mnist | K-means+Auto+DEC | 1,000 | 2 | 93.0 ± 4.2 | 96.0 | 1 of 2 |" in page
-    assert "| mnist | SphericalKMeans+Auto+DEC | 1,000 | 2 | 95.0 ± 0.0 | 95.0 | 2 of 2 |" in page
-    last = {line.split(" | ")[0]: line.split(" | ")[-1] for line in page.splitlines() if " | mnist | " in line}
-    assert last["| GMM is the least accurate, mean over n (in the table, not in the text)"].startswith("+22.0 ±")
-    assert last["| SphericalKMeans varies least with n"] == "too few runs |"  # one size
-
-
 def fake(leads):
     """Rows in which SphericalKMeans leads K-means by so much, a seed each, and GMM is far behind."""
     for seed, lead in enumerate(leads):
@@ -114,16 +133,19 @@ def fake(leads):
     ],
 )
 def test_the_verdict_follows_from_the_rows(leads, verdict):
-    text = page(Accuracies(fake(leads)), 3, quick=False)
-    line = next(line for line in text.splitlines() if line.startswith("| SphericalKMeans beats K-means"))
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert [cell.partition(": ")[2] for cell in cells[3:5]] == [verdict, verdict]
+    text = page(Accuracies(fake(leads), (10, 20)), False, "")
+    cells = cells_of(text, "| SphericalKMeans beats K-means")[0]
+    assert [cell.partition(": ")[2] for cell in cells[3:]] == [verdict, verdict]
     assert cells[2] == "+1.9"  # the paper's
-    assert cells[-1] == "no rows"
+
+
+def test_a_verdict_from_some_of_the_sizes_says_so():
+    found = Accuracies(fake([0.02, 0.03, 0.02]), (10, 20, 30))
+    assert found.judge(CLAIMS[0], "mnist", RAW[0]).endswith(": reproduced (2 of 3 sizes)")
 
 
 def test_one_seed_decides_nothing():
-    text = page(Accuracies(fake([0.1])), 1, quick=False)
+    text = page(Accuracies(fake([0.1]), (10, 20)), False, "")
     assert "nan" not in text
     assert ": reproduced" not in text
     assert "too few runs" in text
@@ -138,3 +160,10 @@ def test_claims_of_the_paper_hold_in_its_own_table_but_for_one():
     assert [key for key, lead in leads.items() if lead < 0] == [
         ("SphericalKMeans has the best optimum", "fashion_mnist")
     ]
+
+
+def test_rows_made_in_another_way_are_refused(finished, tmp_path):
+    (tmp_path / "rows.jsonl").write_bytes((finished[0] / "rows.jsonl").read_bytes())
+    (tmp_path / "protocol.json").write_text('{"starts": [3]}')
+    with pytest.raises(ValueError, match="from another experiment"):
+        open_rows(tmp_path)

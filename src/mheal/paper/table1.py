@@ -1,16 +1,14 @@
-"""Table 1: how well K-means, GMM and SphericalKMeans find the classes of MNIST and Fashion-MNIST.
+"""Table 1 and Figure 9: how well K-means, GMM and SphericalKMeans find the classes of MNIST and Fashion-MNIST.
 
 The paper gives neither the number of starts, nor the covariance of GMM, nor the number of runs. Here: pixels divided by
 255 and nothing else; n training images drawn at random, smaller draws of a seed being part of its larger ones; as many
 clusters as classes; at most 60 iterations, from k-means++ starts or, for GMM, from a k-means of its own; the best of 10
 starts by the method's own objective, or a single one; GMM with diagonal covariances, 1e-3 added, on 50 principal
 components, because full covariances of 784 pixels are singular. Accuracy is that of the best matching of clusters and
-classes, on the images that were clustered. Rows of the deep methods
-(NAME+Auto+DEC, setting n=SIZE) are shown where the file has them.
+classes, on the images that were clustered. The lower half of the table has rows of its own: `table1_deep`.
 """
 
 import warnings
-from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,60 +20,44 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from .. import datasets
 from ..cluster import SphericalKMeans
 from ..cluster.accuracy import clustering_accuracy
 from ..kernels.threads import thread_count
 from ..pool.source import Progress
 from .report import write_page
 from .rows import RawRows, measure_all
-from .table1_page import DATASETS, MAX_ITER, METHODS, STARTS, Accuracies, draw, page
+from .table1_deep import lower_half
+from .table1_images import DATASETS, draw_images, figure_sizes, table_sizes
+from .table1_numbers import METHODS, STARTS, Accuracies
+from .table1_page import MAX_ITER, page
+from .table1_picture import draw_figure, draw_table
 
 COMPONENTS, REGULARISATION = 50, 1e-3  # of GMM
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure, and write rows.jsonl, table1.png and README.md into `out`."""
-    wanted = range(seeds or (2 if quick else 10))
-    rows = open_rows(out, quick)
+    """Measure, and write rows.jsonl, deep/rows.jsonl, table1.png, figure9.png and README.md into `out`."""
+    rows = open_rows(out)
     units = [
         (name, method, f"n={n} n_init={starts}", seed)
         for starts in STARTS
-        for n in reversed(sizes(quick))  # long ones first, so that no core is left with one at the end
+        for n in reversed(figure_sizes(quick))  # long ones first, so that no core is left with one at the end
         for name in DATASETS
         for method in METHODS
-        for seed in wanted
+        for seed in range(seeds or (2 if quick else 10))
     ]
     measure_all(rows, units, measure, (data,), progress, workers=1 if quick else thread_count())
-    found = Accuracies(rows.where(seed=wanted))
-    draw(out / "table1.png", found, len(wanted))
-    return write_page(out, page(found, len(wanted), quick))
+    deep, note = lower_half(out / "deep", data, range(seeds or (1 if quick else 5)), quick, progress)
+    found = Accuracies([*rows.rows, *deep], table_sizes(quick))
+    draw_table(out / "table1.png", found)
+    draw_figure(out / "figure9.png", found)
+    return write_page(out, page(found, quick, note))
 
 
-def sizes(quick: bool) -> tuple[int, ...]:
-    """How many images are clustered."""
-    return (500, 1000) if quick else (10_000, 20_000, 30_000, 40_000, 50_000, 60_000)
-
-
-def open_rows(out: Path, quick: bool) -> RawRows:
-    """The rows of this experiment in `out`, to which the deep methods add theirs."""
+def open_rows(out: Path) -> RawRows:
+    """The rows of the upper half in `out`."""
     gmm = {"covariance": "diagonal", "components": COMPONENTS, "regularisation": REGULARISATION}
-    protocol = {"sizes": list(sizes(quick)), "starts": list(STARTS), "max_iter": MAX_ITER, "gmm": gmm}
-    return RawRows(out, "table1", protocol)
-
-
-def draw_images(name: str, n: int, seed: int, data: Path | None) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
-    """The n training images that this seed draws, as rows of pixels in [0, 1], and their labels."""
-    X, y = _load(name, data)
-    if n > len(X):
-        raise ValueError(f"{name} has {len(X)} training images, and Table 1 needs {n}: get the whole dataset")
-    rows = drawn(len(X), n, seed)
-    return X[rows].reshape(n, -1).astype(np.float32) / np.float32(255), y[rows]
-
-
-def drawn(total: int, n: int, seed: int) -> npt.NDArray[np.int64]:
-    """The rows of the n images that this seed draws."""
-    return np.random.default_rng(seed).permutation(total)[:n]
+    return RawRows(out, "table1", {"starts": list(STARTS), "max_iter": MAX_ITER, "gmm": gmm})
 
 
 def measure(name: str, method: str, setting: str, seed: int, data: Path | None) -> dict[str, float]:
@@ -106,9 +88,3 @@ def _cluster(
     maker = {"K-means": KMeans, "SphericalKMeans": SphericalKMeans}[method]
     kmeans = maker(k, n_init=starts, max_iter=MAX_ITER, random_state=seed).fit(X)
     return kmeans.labels_, int(kmeans.n_iter_), float(kmeans.inertia_)
-
-
-@lru_cache(maxsize=2)
-def _load(name: str, data: Path | None) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    X, y = datasets.load(name, data)[:2]
-    return X, y

@@ -2,38 +2,95 @@
 
 The paper names the network and little else. Here: the clusterer finds the centres DEC starts from, and the
 label of an image is its most likely cluster; every seed has its own images, the same as in the upper half, and its own
-autoencoder, which the three clusterers share. NAME+Auto+DEC is that; NAME+Auto+IDEC-DA keeps the decoder while it
-clusters and moves the images a little, which is not in the paper.
+autoencoder, which the three clusterers share. NAME+Auto+DEC is that; NAME+Auto+DEC-DA, which is not in the paper,
+moves the images a little whenever they are shown to the network, needs longer for it, and is run at the largest n only.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import datasets
 from ..cluster.accuracy import clustering_accuracy
 from ..pool.source import Progress
 from .rows import RawRows, Row
-from .table1 import drawn, sizes
-from .table1_page import DATASETS, METHODS
+from .table1_images import DATASETS, drawn, figure_sizes, load
+from .table1_numbers import DEC, DEEP, METHODS, MOVED, full
 
 if TYPE_CHECKING:
     from ..deep.clustering import Clusterer
     from ..deep.dec import Recipe
 
 CLUSTERERS: dict[str, "Clusterer"] = dict(zip(METHODS, ("kmeans", "gmm", "spherical"), strict=True))
-VARIANTS = ("Auto+DEC", "Auto+IDEC-DA")
+# What the rows depend on beside the recipe and their key, by module of mheal.deep
+CONSTANTS = {
+    "dec": ("WIDTHS", "BATCH", "LENGTH", "GAMMA", "PRETRAINING", "TRAINING", "EPOCHS", "STEPS"),
+    "augment": ("SHIFT", "ANGLE"),
+    "clustering": ("STARTS", "MAX_ITER"),
+}
 
 
-def deep_rows(rows: RawRows, data: Path | None, seeds: Sequence[int], quick: bool, progress: Progress) -> None:
+def lower_half(
+    folder: Path, data: Path | None, seeds: Sequence[int], quick: bool, progress: Progress
+) -> tuple[list[Row], str]:
+    """Add the rows of these seeds where this machine can, and give all that are in `folder`, and what is missing."""
+    why = _hindrance(quick)
+    if not why:
+        deep_rows(open_deep_rows(folder, quick), data, seeds, quick, progress)
+    rows = stored_rows(folder)
+    there = {(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows}
+    wanted = [
+        (name, full(method, variant), f"n={n}", seed)
+        for name, variant, n in _units(quick)
+        for method in METHODS
+        for seed in seeds
+    ]
+    missing = sum(unit not in there for unit in wanted)
+    return rows, f"Of {len(wanted):,} runs with {len(seeds)} seeds, {missing:,} are missing: {why}." if missing else ""
+
+
+def _hindrance(quick: bool) -> str:
+    """Why this machine does not compute deep rows; empty: it does."""
+    if find_spec("torch") is None:
+        return "they need torch, `pip install 'mheal[deep]'`"
+    if not quick and gpu() is None:
+        return "they need a GPU, because without one they would take days"
+    return ""
+
+
+def gpu() -> str | None:
+    """The name of the GPU that torch sees."""
+    cuda = import_module("torch").cuda
+    return str(cuda.get_device_name()) if cuda.is_available() else None
+
+
+def open_deep_rows(folder: Path, quick: bool) -> RawRows:
+    """The rows in `folder`, to which rows made as today's code makes them can be added."""
+    protocol: dict[str, Any] = {variant: asdict(recipe_of(variant, quick)) for variant in DEEP}
+    for module, names in CONSTANTS.items():
+        values = import_module(f"mheal.deep.{module}")
+        protocol[module] = {name: getattr(values, name) for name in names}
+    return RawRows(folder, "table1", protocol)
+
+
+def stored_rows(folder: Path) -> list[Row]:
+    """The rows in `folder`, as they were made; needs no torch."""
+    if not (folder / "rows.jsonl").exists():
+        return []
+    return RawRows(folder, "table1", json.loads((folder / "protocol.json").read_text(encoding="utf-8"))).rows
+
+
+def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: bool, progress: Progress) -> None:
     """Add the rows of all seeds, sizes and methods that are not there yet; all seeds of a size are trained as one."""
-    units = [(name, variant, n) for n in sizes(quick) for name in DATASETS for variant in VARIANTS]
+    seeds, units = list(seeds), _units(quick)
     for done, (name, variant, n) in enumerate(units):
         progress(done, len(units), f"{name}, {variant}, n={n}")
-        methods = [f"{method}+{variant}" for method in METHODS]
+        methods = [full(method, variant) for method in METHODS]
         missing = [seed for seed in seeds if not all(rows.has(name, method, f"n={n}", seed) for method in methods)]
         if missing:
             found = _measure(name, variant, n, missing, data, quick)
@@ -41,19 +98,26 @@ def deep_rows(rows: RawRows, data: Path | None, seeds: Sequence[int], quick: boo
     progress(len(units), len(units), "done")
 
 
+def _units(quick: bool) -> list[tuple[str, str, int]]:
+    """Datasets, variants and sizes, the largest first: a run that is cut short has what says most."""
+    *smaller, largest = figure_sizes(quick)
+    first = [(name, variant, largest) for name in DATASETS for variant in DEEP]
+    return first + [(name, DEC, n) for n in reversed(smaller) for name in DATASETS]
+
+
 def _measure(name: str, variant: str, n: int, seeds: list[int], data: Path | None, quick: bool) -> list[Row]:
     from ..deep.clustering import fit_many  # torch is an extra
 
-    X, y = datasets.load(name, data)[:2]
+    X, y = load(name, n, data)
     index = np.stack([drawn(len(X), n, seed) for seed in seeds])
-    recipe = _recipe(variant, X.shape[1:], len(np.unique(y)), quick)
+    recipe = recipe_of(variant, quick, X.shape[1:], len(np.unique(y)))
     members = fit_many(X.reshape(len(X), -1), seeds, clusterers=list(CLUSTERERS.values()), rows=index, recipe=recipe)
     names = {clusterer: method for method, clusterer in CLUSTERERS.items()}
-    classes = dict(zip(seeds, y[index], strict=True))
+    classes, device = dict(zip(seeds, y[index], strict=True)), gpu() or "CPU"
     return [
         {
             "dataset": name,
-            "method": f"{names[one.clusterer]}+{variant}",
+            "method": full(names[one.clusterer], variant),
             "setting": f"n={n}",
             "seed": one.seed,
             "accuracy": clustering_accuracy(classes[one.seed], one.labels),
@@ -62,15 +126,17 @@ def _measure(name: str, variant: str, n: int, seeds: list[int], data: Path | Non
             "kl_first": one.history[0],
             "kl_last": one.history[-1],
             "seconds": one.seconds,
+            "device": device,
         }
         for one in members
     ]
 
 
-def _recipe(variant: str, shape: tuple[int, ...], n_clusters: int, quick: bool) -> "Recipe":
+def recipe_of(variant: str, quick: bool, shape: tuple[int, ...] = (28, 28), n_clusters: int = 10) -> "Recipe":
+    """How a variant is trained; both of the paper's datasets have ten classes of 28 × 28 pixels."""
     from ..deep.dec import Recipe
 
-    recipe = Recipe(n_clusters)
-    if variant == "Auto+IDEC-DA":
-        recipe = replace(recipe, variant="idec", image_shape=shape)
-    return replace(recipe, pretrain_epochs=5, max_iter=6) if quick else recipe
+    recipe = Recipe(n_clusters, pretrain_epochs=300, max_iter=12_000)
+    if variant == MOVED:
+        recipe = replace(recipe, image_shape=shape, pretrain_epochs=500)
+    return replace(recipe, pretrain_epochs=2, max_iter=3) if quick else recipe
