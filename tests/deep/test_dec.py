@@ -141,6 +141,15 @@ def test_it_stops_when_labels_rest_and_not_before():
     assert len(found.history) == found.n_iter // 2 + 1
 
 
+@pytest.mark.parametrize(("batch", "steps"), [(256, [30, 30]), (16, [56, 4])])
+def test_targets_come_every_half_epoch_but_30_batches_apart_at_least(monkeypatch, batch, steps):
+    monkeypatch.setattr(dec, "BATCH", batch)  # 7 or 112 batches make an epoch
+    rows, recipe = all_rows(1), Recipe(pretrain_epochs=1, max_iter=60, tol=0)
+    seen = []
+    Refinement(rows, [0], recipe, *start(rows, [0], recipe)).run(save=lambda state: seen.append(state["iteration"]))
+    assert np.diff(seen).tolist() == steps
+
+
 def test_without_iterations_labels_are_those_of_the_nearest_centres():
     rows, recipe = all_rows(1), Recipe(pretrain_epochs=2, max_iter=0)
     encoder, decoder, centers = start(rows, [0], recipe)

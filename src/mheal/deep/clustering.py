@@ -129,7 +129,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     image_shape : (height, width) or (height, width, channels) of those images; None: square and grey
     pretrain_epochs : int or None; None: 300, or as many as make 5,000 batches
     max_iter : int; batches of DEC at most
-    update_interval : int or None; batches between two targets. None: half an epoch
+    update_interval : int or None; batches between two targets. None: half an epoch, but 30 at least
     tol : float; stop when fewer than this share of the labels change between two targets
     random_state : int, RandomState or None
     device : "cpu", "cuda", … or None

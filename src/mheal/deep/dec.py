@@ -19,6 +19,7 @@ from .stack import Method, Shuffles, Stack, Trainer
 
 BATCH = 256
 EPOCHS, STEPS = 300, 5000  # of pretraining at least: a code that is hardly trained falls apart in DEC
+INTERVAL = 30  # batches between two targets at least: in fewer too little changes, and labels seem to rest
 CHUNK = 1 << 16  # rows of all members together that are encoded at one time
 LENGTH = 12.0  # of a code, on average, when DEC begins
 GAMMA = 0.1  # the share of the clustering loss in IDEC
@@ -32,7 +33,7 @@ class Recipe:
 
     image_shape : (height, width[, channels]) of images that are to be augmented; None: no augmentation
     pretrain_epochs : None: 300, or as many as make 5,000 batches
-    update_interval : batches between two targets; None: half an epoch
+    update_interval : batches between two targets; None: half an epoch, but 30 at least
     tol : stop when fewer than this share of the labels have changed between two targets
     """
 
@@ -159,7 +160,7 @@ class Refinement:
             if save is not None:
                 save(self.state())
             found |= self._update()
-            interval = self.recipe.update_interval or max(1, self.shuffles.per_epoch // 2)
+            interval = self.recipe.update_interval or max(INTERVAL, self.shuffles.per_epoch // 2)
             for _ in range(min(interval, self.recipe.max_iter - self.iteration) if self.members else 0):
                 self.trainer.step(*self.shuffles(self.iteration))
                 self.iteration += 1

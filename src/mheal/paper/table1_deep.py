@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CLUSTERERS: dict[str, "Clusterer"] = dict(zip(METHODS, ("kmeans", "gmm", "spherical"), strict=True))
 # What the rows depend on beside the recipe and their key, by module of mheal.deep
 CONSTANTS = {
-    "dec": ("WIDTHS", "BATCH", "LENGTH", "GAMMA", "PRETRAINING", "TRAINING", "EPOCHS", "STEPS"),
+    "dec": ("WIDTHS", "BATCH", "LENGTH", "GAMMA", "PRETRAINING", "TRAINING", "EPOCHS", "STEPS", "INTERVAL"),
     "augment": ("SHIFT", "ANGLE"),
     "clustering": ("STARTS", "MAX_ITER"),
 }
