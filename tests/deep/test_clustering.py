@@ -138,7 +138,7 @@ def test_bad_parameters_are_told_with_a_remedy(parameters, message):
 
 def test_many_at_once_equal_one_at_a_time():
     rows = np.stack([np.random.default_rng(seed).permutation(len(X))[:400] for seed in (3, 4)])
-    recipe = Recipe(pretrain_epochs=40, max_iter=4)
+    recipe = Recipe(pretrain_epochs=40, max_iter=4, update_interval=3)
     found = fit_many(X, [3, 4], clusterers=["kmeans", "spherical"], rows=rows, recipe=recipe, device="cpu")
     assert [(one.seed, one.clusterer) for one in found] == [
         (3, "kmeans"), (3, "spherical"), (4, "kmeans"), (4, "spherical"),
