@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from mheal.learn.networks import ImagePool, Method, Run, run_together
+from mheal.learn.networks import ImagePool, Method, Run, plan, run_together
 from mheal.strategies import get
 
 X, y = load_digits(return_X_y=True)
@@ -98,10 +98,29 @@ def test_every_run_is_scored_at_every_budget(done):
 
 def test_runs_that_wait_together_train_together(done):
     _, trainer, _ = done
-    assert trainer.calls[0] == [20] * 12
+    assert trainer.calls[0] == [20] * 2  # all of a seed begin with the same labels: one network for them
     assert trainer.calls[1] == [40, 40, 40, 30, 40, 40] * 2
     assert trainer.calls[-1] == [80] * 2  # in tens from 20 to 80, when the others are done
     assert len(trainer.calls) == 7
+
+
+def test_threads_and_plans_made_before_change_nothing(done):
+    runs = make_runs()
+    for run in runs.values():
+        if run.method.plans:
+            run.planned = plan(run.method, run.X, run.budgets, run.first, run.seed)
+            run.X = None  # it is not looked at again
+    run_together(runs, Trainer(), accuracy, lambda *_: None, workers=4)
+    for key, run in runs.items():
+        assert run.scores == done[0][key].scores
+        assert all((run.bought[b] == done[0][key].bought[b]).all() for b in BUDGETS)
+    assert {name for (name, _), run in runs.items() if run.method.plans} == {"random", "kmeans", "mheal"}
+
+
+def test_time_is_shared_out_among_those_that_wait(done):
+    runs, _, _ = done
+    assert all(run.seconds > 0 for run in runs.values())
+    assert runs["entropy", 0].seconds > runs["random", 0].seconds  # it asks more often
 
 
 def test_runs_of_one_seed_start_from_the_same_labels_and_network(done):

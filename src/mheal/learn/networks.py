@@ -1,13 +1,16 @@
 """Active learning with networks: buy labels, train from scratch, test; many runs in step, so that they train together.
 
 A run asks for a network whenever it has bought labels, and goes on when it gets one. What it has bought is written down
-each time, so a run that was stopped goes on where it was.
+each time, so a run that was stopped goes on where it was. Methods that look at neither labels nor networks can make
+their plan before.
 """
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,6 +69,24 @@ class Method:
         """Whether a network must be trained before each purchase."""
         return self.network or self.strategy.needs_model or self.features == "network"
 
+    @property
+    def plans(self) -> bool:
+        """Whether all purchases are settled before the first label is seen."""
+        return self.strategy.kind != "adaptive" and not self.asks_network
+
+
+def plan(method: Method, X: Floats, budgets: Sequence[int], first: Rows, seed: int) -> dict[int, Rows]:
+    """What a method that plans buys by number of labels: a ranked one always adds, others start anew from `first`."""
+    found: dict[int, Rows] = {}
+    for n in sorted(budgets, reverse=True):
+        if method.strategy.kind != "ranked" or not found:
+            pool = Pool(X, first, np.empty(0, np.int64), None, np.random.default_rng([seed, n]))
+            picks = method.strategy.select(pool, n - len(first)).indices if n > len(first) else first[:0]
+            found[n] = np.append(first, picks)
+        else:
+            found[n] = found[max(budgets)][:n]
+    return found
+
 
 @dataclass
 class Run:
@@ -78,7 +99,9 @@ class Run:
     first: Rows
     seed: int
     diary: Path | None = None  # where purchases are written down
+    planned: Mapping[int, Rows] | None = None  # see `plan`; made when it is needed, if it is not given
     labeled: Rows = field(init=False)
+    seconds: float = field(init=False, default=0.0)
     scores: dict[int, float] = field(init=False, default_factory=dict)
     bought: dict[int, Rows] = field(init=False, default_factory=dict)  # by budget
 
@@ -89,6 +112,7 @@ class Run:
             self.labeled = np.array(written["labeled"], np.int64)
             self.scores = {int(budget): score for budget, score in written["scores"].items()}
             self.bought = {int(budget): np.array(rows, np.int64) for budget, rows in written["bought"].items()}
+            self.seconds = written["seconds"]
 
     def rounds(self, score: Callable[[Network], float]) -> Generator[Rows, Network, None]:
         """Yield rows to train on, and expect a network trained on their labels."""
@@ -118,17 +142,16 @@ class Run:
         yield from (n for n in sorted(sizes) if n >= here)
 
     def _buy(self, n: int, network: Network | None) -> Rows:
-        """The first n labels: adaptive methods add to what they have, others plan from the start."""
-        strategy = self.method.strategy
-        if strategy.kind == "adaptive" or self.method.features == "network":
-            rng = np.random.default_rng([self.seed, n])
-            return np.append(self.labeled, self._pick(self.labeled, n - len(self.labeled), network, rng))
-        most = max(self.budgets) if strategy.kind == "ranked" else n
-        picks = self._pick(self.first, most - len(self.first), None, np.random.default_rng([self.seed, most]))
-        return np.append(self.first, picks)[:n]
+        """The first n labels: as planned, or what there is and more."""
+        if self.method.plans:
+            if self.planned is None:
+                self.planned = plan(self.method, self.X, self.budgets, self.first, self.seed)
+            return self.planned[n]
+        rng = np.random.default_rng([self.seed, n])
+        return np.append(self.labeled, self._pick(n - len(self.labeled), network, rng))
 
-    def _pick(self, labeled: Rows, budget: int, network: Network | None, rng: np.random.Generator) -> Rows:
-        seen = np.arange(len(self.X))
+    def _pick(self, budget: int, network: Network | None, rng: np.random.Generator) -> Rows:
+        seen, labeled = np.arange(len(self.X)), self.labeled
         if self.method.candidates is not None:
             free = np.setdiff1d(seen, labeled)
             few = rng.choice(free, min(len(free), max(budget, self.method.candidates)), replace=False)
@@ -148,6 +171,7 @@ class Run:
                 "labeled": self.labeled.tolist(),
                 "scores": self.scores,
                 "bought": {budget: rows.tolist() for budget, rows in self.bought.items()},
+                "seconds": self.seconds,
             }
             with replacing(self.diary) as part:
                 part.write_text(json.dumps(written), encoding="utf-8")
@@ -174,18 +198,42 @@ def run_together(
     train: Callable[[list[tuple[Rows, Rows]], list[int]], Sequence[Network]],
     score: Callable[[Network], float],
     finished: Callable[[Any, Run], None],
+    workers: int = 1,
 ) -> None:
-    """Take all runs to their end: in each step the networks they wait for are trained in one call of `train`."""
+    """Take all runs to their end: in each step the networks they wait for are trained in one call of `train`.
+
+    Where runs ask for the same network, it is trained once. `workers` threads buy for as many runs at a time.
+    """
     started = {key: run.rounds(score) for key, run in runs.items()}
-    replies: dict[Any, Network | None] = dict.fromkeys(runs)
-    while started:
-        asked = {}
-        for key in list(started):
-            try:
-                asked[key] = started[key].send(replies[key])  # type: ignore[arg-type]  # None starts a generator
-            except StopIteration:
+    replies: Mapping[Any, Network | None] = dict.fromkeys(runs)
+    with ThreadPoolExecutor(workers) as pool:
+        while started:
+            begin = perf_counter()
+            wanted = pool.map(_next, started.values(), [replies[key] for key in started])
+            asked = {key: rows for key, rows in zip(started, wanted, strict=True) if rows is not None}
+            for key in [key for key in started if key not in asked]:
                 del started[key]
                 finished(key, runs[key])
-        sets = [runs[key].pool.training_set(rows) for key, rows in asked.items()]
-        networks = train(sets, [runs[key].training_seed() for key in asked]) if asked else []
-        replies = dict(zip(asked, networks, strict=True))
+            replies = _train(runs, asked, train)
+            for key in asked:
+                runs[key].seconds += (perf_counter() - begin) / len(asked)
+
+
+def _next(rounds: Generator[Rows, Network, None], network: Network | None) -> Rows | None:
+    """What a run wants its next network to be trained on; None: it has ended."""
+    try:
+        return rounds.send(network)  # type: ignore[arg-type]  # None starts a generator
+    except StopIteration:
+        return None
+
+
+def _train(runs: Mapping[Any, Run], asked: Mapping[Any, Rows], train: Callable[..., Any]) -> dict[Any, Network]:
+    """A network for each run that asked for one."""
+    lessons, keys = {}, {}
+    for key, rows in asked.items():
+        images, labels = runs[key].pool.training_set(rows)
+        keys[key] = (images.tobytes(), labels.tobytes(), runs[key].training_seed())
+        lessons[keys[key]] = (images, labels)
+    seeds = [seed for _, _, seed in lessons]
+    trained = dict(zip(lessons, train(list(lessons.values()), seeds), strict=True)) if lessons else {}
+    return {key: trained[keys[key]] for key in asked}
