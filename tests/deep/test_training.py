@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
@@ -101,6 +102,17 @@ def test_epochs_show_every_row_once_before_any_twice():
     assert len(order) == 18
     assert sorted(order[:7]) == sorted(order[7:14]) == list(range(7))
     assert order[:7] != order[7:14]
+
+
+def test_threads_that_ask_one_network_do_not_disturb_each_other(classifier):
+    rows = np.arange(300)
+    steady, drawn = classifier.predict_proba(rows), classifier.samples(rows, 3, seed=1)
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(classifier.samples, rows, 3, 1) for _ in range(20)]
+        for found in list(pool.map(classifier.predict_proba, [rows] * 20)):
+            np.testing.assert_array_equal(found, steady)
+        for future in futures:
+            np.testing.assert_array_equal(future.result(), drawn)
 
 
 def test_probabilities_are_steady_and_samples_vary(classifier):

@@ -1,13 +1,30 @@
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mheal.paper import image_tables
-from mheal.paper.image_tables import collect, image_pool, lines, protocol, share_of_copies, share_of_wrong
+pytest.importorskip("torch")
+
+from mheal.paper import image_tables, machine
+from mheal.paper.image_features import Features, principal
+from mheal.paper.image_lines import COLUMNS, answers, lines
+from mheal.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
+from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, plan_file, protocol
 from mheal.paper.published import BUDGETS, accuracies
 from mheal.paper.rows import RawRows
+from mheal.paper.table3 import run
 
 TITLES = ["Random", "K-means", "BALD", "Core-set", "MHEAL (paper)", "MHEAL"]
+
+
+@pytest.fixture(autouse=True)
+def small_autoencoders(monkeypatch):
+    monkeypatch.setattr("mheal.deep.dec.WIDTHS", (64, 64, 128))
+
+
+def silent(done, total, what):
+    pass
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +49,24 @@ def test_the_printed_tables_are_whole():
 
 
 def test_every_printed_line_is_answered():
-    answered = {line.printed for line in lines(10, (1, 28, 28)).values()} - {None}
-    assert answered == set(accuracies("clean", "mnist"))
+    for name, shape in (("mnist", (1, 28, 28)), ("cifar10", (3, 32, 32)), ("cifar100", (3, 32, 32))):
+        found = lines(name, shape)
+        assert {line.printed for line in found.values()} - {None} == set(accuracies("clean", name))
+        assert set(found) <= set(answers())
+        assert found["Random"].first == (20 if name == "mnist" else BUDGETS[name][0])
+    assert sum(title.endswith(", SimCLR") for title in found) == 5
+    assert all(set(BUDGETS[name]) <= set(COLUMNS[name]) for name in BUDGETS)
+
+
+def test_recipes_depend_on_the_dataset_and_the_number_of_labels_only():
+    assert network_recipe("mnist", 100, False) == network_recipe("mnist", 500, False)
+    assert network_recipe("cifar10", 1000, False).steps < network_recipe("cifar10", 10_000, False).steps
+    assert network_recipe("cifar10", 5000, False) == network_recipe("cifar100", 5000, False)
 
 
 def test_pools_of_each_kind():
     y = np.random.default_rng(0).integers(0, 10, 90_000)
-    clean, repeated, noisy = (image_pool(y, kind, 3) for kind in image_tables.KINDS)
+    clean, repeated, noisy = (image_pool(y, kind, 3) for kind in KINDS)
     assert clean.images.tolist() == list(range(90_000))
     for pool in (repeated, noisy):
         assert len(pool.images) == 100_000
@@ -61,8 +89,6 @@ def test_shares_of_copies_and_of_wrong_labels():
 
 @pytest.mark.parametrize("kind", ["clean", "noisy"])
 def test_rows_of_small_runs(digits, tmp_path, monkeypatch, kind):
-    monkeypatch.setitem(image_tables.COLUMNS, "mnist", (20, 30, 50))
-    monkeypatch.setattr(image_tables, "CANDIDATES", 100)
     seen = []
 
     def progress(*said):
@@ -76,11 +102,118 @@ def test_rows_of_small_runs(digits, tmp_path, monkeypatch, kind):
         assert all(0 <= value <= 1 for value in row["accuracy"].values())
         assert set(row["copies"].values()) == {0.0} if kind == "clean" else True
         assert set(row["wrong"].values()) == {0.0} if kind == "clean" else row["wrong"]["20"] >= 0
+        assert row["seconds"] > 0
+        assert row["device"] == (machine.gpu() or "CPU")
     starts = {row["accuracy"]["20"] for row in rows.where(seed=0)}
     assert len(starts) == 1  # all lines of a seed start alike
     assert seen[-1][:2] == (12, 12)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["protocol.json", "rows.jsonl"]
     before = (tmp_path / "rows.jsonl").read_bytes()
-    monkeypatch.setattr(image_tables, "load_task", None)  # calling it would fail
+    monkeypatch.setattr(Task, "prepare", None)  # calling it would fail
     collect(kind, "mnist", rows, digits, range(2), TITLES, True, progress)
     assert (tmp_path / "rows.jsonl").read_bytes() == before
+
+
+def test_a_stopped_table_ends_as_if_it_had_not_been_stopped(digits, tmp_path, monkeypatch):
+    def rows_of(folder):
+        rows = RawRows(folder, "table3", protocol(True))
+        collect("repeated", "mnist", rows, digits, range(1), TITLES, True, silent)
+        return {row["method"]: (row["accuracy"], row["copies"]) for row in rows.rows}
+
+    whole, train, calls = rows_of(tmp_path / "whole"), image_tables.Trainers.train, []
+
+    def stop(self, sets, seeds):
+        calls.append(len(sets))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return train(self, sets, seeds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(image_tables.Trainers, "train", stop)
+        with pytest.raises(KeyboardInterrupt):
+            rows_of(tmp_path / "stopped")
+    unfinished = tmp_path / "stopped" / "unfinished" / "mnist"
+    assert (unfinished / "BALD 0.json").exists()
+    made = {path.name for path in (unfinished / "plans").iterdir()}
+    assert made == {"Random 0.json", "K-means 0.json", "MHEAL (paper) 0.json", "MHEAL 0.json"}
+    monkeypatch.setattr(image_tables, "plan", None)  # plans are read
+    assert rows_of(tmp_path / "stopped") == whole
+    assert not unfinished.exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_plan_is_what_a_run_would_have_bought(digits, tmp_path, workers):
+    task = Task.load("mnist", "clean", digits, True)
+    task.prepare([("MHEAL", 3)], silent)
+    make_plans(task, [("MHEAL", 3), ("BALD", 3)], tmp_path, silent, workers)
+    assert [path.name for path in tmp_path.iterdir()] == ["MHEAL 3.json"]
+    planned = task.run(("MHEAL", 3), tmp_path / "diary", tmp_path)
+    alone = task.run(("MHEAL", 3), tmp_path / "diary", tmp_path / "nowhere")
+    assert planned.X.size == 0 < alone.X.size
+    for n in (30, 50):
+        assert planned._buy(n, None).tolist() == alone._buy(n, None).tolist()
+    stored = json.loads(plan_file(tmp_path, ("MHEAL", 3)).read_text())
+    assert stored["30"] == stored["50"][:30]
+
+
+def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatch):
+    X = (16 * load_digits().images).clip(max=255).astype(np.uint8)[:300]
+    monkeypatch.setitem(image_tables.made.__globals__["EPOCHS"], "mnist", 2)
+    monkeypatch.setattr("mheal.paper.image_features.DEC_BATCHES", 3)
+    first = Features("mnist", X, 10, tmp_path, False)
+    first.prepare(["codes", "dec"], [1, 6], silent)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mnist_codes_1.npz", "mnist_dec_1.npz"]
+    assert first("codes", 6) is first("codes", 1)  # seeds 5 apart share an autoencoder
+    assert first("codes", 1).shape == (300, 10)
+    assert not np.array_equal(first("codes", 1), first("dec", 1))
+    monkeypatch.setattr(Features, "_learn_codes", None)  # calling it would fail
+    again = Features("mnist", X, 10, tmp_path, False)
+    again.prepare(["codes", "dec"], [6], silent)
+    np.testing.assert_array_equal(again("codes", 1), first("codes", 1))
+    monkeypatch.setattr("mheal.paper.image_features.DEC_BATCHES", 4)  # those of DEC are made otherwise now
+    with pytest.raises(TypeError):
+        Features("mnist", X, 10, tmp_path, False).prepare(["dec"], [1], silent)
+
+
+def test_rows_of_features_are_in_the_order_of_the_images(monkeypatch):
+    from mheal.deep import clustering
+
+    def fit_many(X, seeds, *, rows, **_):
+        return [clustering.Fitted(s, "spherical", *[X[r, :1].astype(np.float32)] * 5, 1, [], 0.0)
+                for s, r in zip(seeds, rows, strict=True)]  # fmt: skip
+
+    monkeypatch.setattr(clustering, "fit_many", fit_many)
+    X = np.arange(240, dtype=np.uint8).reshape(60, 2, 2)
+    found = Features("mnist", X, 10, None, False)
+    found.prepare(["codes"], [0, 1], silent)
+    for seed in (0, 1):
+        assert found("codes", seed)[:, 0].tolist() == X[:, 0, 0].tolist()
+
+
+def test_principal_columns_keep_cosines():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 20)) + 0.01 * rng.normal(size=(500, 20))
+    X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    kept = principal(X, 3)
+    assert kept.shape == (500, 3)
+    np.testing.assert_allclose(kept @ kept.T, X @ X.T, atol=0.02)
+    assert principal(X, 20) is X
+
+
+def test_a_quick_run_writes_rows_a_picture_and_a_page(digits, tmp_path, monkeypatch):
+    few = ["Random", "Core-set", "MHEAL (paper)", "MHEAL"]
+    monkeypatch.setattr(image_tables, "answers", lambda: {title: answers()[title] for title in few})
+    page = run(tmp_path / "table3", digits, 2, True, silent)
+    assert sorted(path.name for path in (tmp_path / "table3").iterdir()) == [
+        "README.md", "figure13.png", "protocol.json", "rows.jsonl",
+    ]  # fmt: skip
+    assert page == (tmp_path / "table3" / "README.md").read_text()
+    assert "Quick run" in page
+    assert "nan" not in page
+
+
+def test_without_a_gpu_a_full_run_shows_what_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "gpu", lambda: None)
+    page = run(tmp_path, None, None, False, silent)
+    assert "Missing: mnist; cifar10; cifar100. They were not made on this machine: they need a GPU" in page
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]

@@ -6,9 +6,10 @@ import pytest
 pytest.importorskip("torch")
 
 from mheal.deep import clustering, dec
-from mheal.paper import table1_deep
+from mheal.paper import machine, table1_deep
+from mheal.paper.rows import stored_rows
 from mheal.paper.table1 import run
-from mheal.paper.table1_deep import deep_rows, lower_half, open_deep_rows, stored_rows
+from mheal.paper.table1_deep import deep_rows, lower_half, open_deep_rows
 from mheal.paper.table1_deep_page import deep_section
 from mheal.paper.table1_images import DATASETS, draw_images, drawn
 from mheal.paper.table1_numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
@@ -40,7 +41,7 @@ def test_every_method_size_and_seed_gets_a_row_and_only_once(images, tmp_path, m
         assert 0.1 <= row["accuracy_before"] <= 1
         assert row["iterations"] <= 3
         assert min(row["kl_first"], row["kl_last"], row["seconds"]) >= 0
-        assert row["device"] == (table1_deep.gpu() or "CPU")
+        assert row["device"] == (machine.gpu() or "CPU")
     monkeypatch.setattr(clustering, "fit_many", None)  # calling it would fail
     deep_rows(open_deep_rows(tmp_path, True), images, range(2), True, silent)
 
@@ -81,7 +82,7 @@ def test_the_protocol_has_recipes_and_constants_and_another_one_is_refused(image
 
 
 def test_without_a_gpu_only_a_quick_run_trains_and_stored_rows_are_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr(table1_deep, "gpu", lambda: None)
+    monkeypatch.setattr(machine, "gpu", lambda: None)
     monkeypatch.setattr(table1_deep, "deep_rows", None)  # calling it would fail
     assert lower_half(tmp_path / "deep", None, range(5), False, silent) == (
         [],

@@ -1,6 +1,7 @@
 """A trained network: probabilities, dropout samples, embeddings and accuracy."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -28,17 +29,18 @@ class Classifier:
             network = build(recipe.network, images.shape, classes)
         network.load_state_dict({name: value.clone() for name, value in state.items()}, assign=True)
         self.network = network.eval().requires_grad_(False)
+        self._in_use = RLock()  # dropout is on or off for all who ask
 
     def predict_proba(self, items: Any) -> Floats:
         """Probabilities without dropout, (n, classes)."""
-        with torch.inference_mode():
+        with self._in_use, torch.inference_mode():
             return _gather([self.network(x).softmax(1) for x in self._batches(items)])
 
     def samples(self, items: Any, samples: int, seed: int) -> Floats:
         """Probabilities of so many passes with dropout, (samples, n, classes); batch normalisation is not sampled."""
         generator = torch.Generator(self.images.pixels.device).manual_seed(seed)
         parts = []
-        with torch.inference_mode(), dropping(self.network, generator):
+        with self._in_use, torch.inference_mode(), dropping(self.network, generator):
             for x in self._batches(items):
                 trunk = self.network.trunk(x)
                 parts.append(torch.stack([self.network.finish(trunk).softmax(1) for _ in range(samples)]))
@@ -46,7 +48,7 @@ class Classifier:
 
     def embed(self, items: Any) -> Floats:
         """The penultimate activations, without dropout."""
-        with torch.inference_mode():
+        with self._in_use, torch.inference_mode():
             return _gather([self.network.features(x) for x in self._batches(items)])
 
     def accuracy(self, images: Any, labels: Any) -> float:
@@ -69,7 +71,7 @@ def accuracies(classifiers: Sequence[Classifier], images: Any, labels: Any) -> n
     if not classifiers:
         return np.empty(0)
     device = classifiers[0].images.pixels.device
-    pixels = as_pixels(images, device)
+    pixels = images.pixels if isinstance(images, Images) else as_pixels(images, device)
     truth = torch.as_tensor(labels).to(device)
     if len(pixels) != len(truth):
         raise ValueError(f"{len(pixels)} images but {len(truth)} labels")
@@ -77,7 +79,8 @@ def accuracies(classifiers: Sequence[Classifier], images: Any, labels: Any) -> n
     with torch.inference_mode():
         for classifier in classifiers:
             test = Images(pixels, classifier.images.mean, classifier.images.deviation)
-            found = torch.cat([classifier.network(x).argmax(1) for x in classifier._batches(test)])
+            with classifier._in_use:
+                found = torch.cat([classifier.network(x).argmax(1) for x in classifier._batches(test)])
             hits.append((found == truth).sum())  # stays on the device: waiting for each would cost more than the sum
     return torch.stack(hits).cpu().numpy() / len(truth)
 

@@ -61,7 +61,7 @@ class Trainer:
     def __init__(
         self, images: Any, recipe: Recipe, *, classes: int, device: Any = None, places: int = 8, half: bool = True
     ) -> None:
-        self.images = images if isinstance(images, Images) else Images.load(images, _device(images, device))
+        self.images = images if isinstance(images, Images) else Images.load(images, default_device(images, device))
         self.recipe, self.classes = recipe, classes
         self.clock = Clock(self.images.pixels.device)
         self.places = [Place(self.images, recipe, classes, self.clock, half) for _ in range(places)]
@@ -204,7 +204,8 @@ def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:
     raise ValueError(f"optimiser must be adamw or sgd, not {recipe.optimiser!r}")
 
 
-def _device(images: Any, device: Any) -> Any:
+def default_device(images: Any, device: Any = None) -> Any:
+    """The one that is asked for, or that the images are on; else the GPU, where there is one."""
     if device is not None:
         return torch.device(device)
     if isinstance(images, torch.Tensor) and images.is_cuda:

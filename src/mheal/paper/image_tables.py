@@ -1,14 +1,17 @@
 """The protocol of Tables 3, 4 and 5: networks that learn from few labelled images, bought by every strategy.
 
-What the paper leaves open is set here, alike for every line: 20 labels are there at the start, drawn at random and
-counted; every network starts from scratch at each number of labels, with one recipe a dataset; accuracy is that of the
-network without dropout on the official test set. Lines that look at no network plan all their labels from the features:
-codes of an autoencoder, or of DEC ("MHEAL (paper)"), trained once a seed on the images alone. Lines that do look at one
-buy 10 labels a round, CDAL+RL and VAAL all that the next column allows, Hierarchical 50.
+What the paper leaves open is set here and in the modules beside, alike for every line: the first labels are drawn at
+random and counted; every network starts from scratch at each number of labels, with a recipe that depends on the
+dataset and that number alone; accuracy is that of the network without dropout on the official test set.
 """
 
+import json
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -16,131 +19,113 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import datasets
-from ..deep.recipes import Recipe, mnist
-from ..learn.networks import ImagePool, Method, Rows, Run, run_together
+from ..deep.recipes import Recipe, cifar, mnist
+from ..kernels.threads import thread_count
+from ..learn.networks import Network, Rows, Run, plan, run_together
+from ..pool.files import replacing
 from ..pool.source import Progress
-from ..strategies import get
-from .rows import RawRows
+from .image_features import Features, made
+from .image_lines import CANDIDATES, CLASSES, COLUMNS, DRAWS, FIRST, ROUND, VAAL_BATCHES, Line, answers, lines
+from .image_pools import EXTRA, KINDS, image_pool, share_of_copies, share_of_wrong
+from .image_tables_page import page
+from .image_tables_picture import draw
+from .machine import gpu, hindrance
+from .report import write_page
+from .rows import RawRows, one_thread, stored_rows
 
-KINDS = ("clean", "repeated", "noisy")
-FIRST = 20  # labels that are there at the start
-EXTRA = 10_000  # rows added to a repeated or noisy pool
-ROUND, CANDIDATES, DRAWS = 10, 10_000, 20
-COLUMNS = {"mnist": (20, 50, 100, 150, 200, 300, 400, 500)}  # numbers of labels: the tables', and more for the curves
-AT_ONCE = 12  # networks that are trained side by side
+SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
+QUICK = (20, 30, 50)  # numbers of labels in a quick run, which is about MNIST only
+AT_ONCE = {"cnn": 20, "resnet20": 9}  # networks that are trained side by side
 
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the tables: how it buys, and which features it looks at."""
-
-    method: Method
-    features: str = "codes"
-    printed: str | None = None  # the line of the paper that it answers
+Unit = tuple[str, int]  # title of a line, and seed
 
 
-def lines(classes: int, image_shape: tuple[int, int, int]) -> dict[str, Line]:
-    """Every line of the tables, by title."""
-
-    def asking(name: str, batch: int | None = ROUND, **parameters: Any) -> Method:
-        return Method(get(name)(**parameters), network=True, batch=batch, candidates=CANDIDATES)
-
-    def planning(name: str, **parameters: Any) -> Method:
-        return Method(get(name)(**parameters))
-
-    return {
-        "Random": Line(planning("random")),
-        "K-means": Line(planning("kmeans"), printed="K-means"),
-        "K-medoids": Line(planning("kmedoids"), printed="K-medoids"),
-        "Hierarchical": Line(Method(get("hierarchical")(), batch=5 * ROUND), printed="Hierarchical"),
-        "Max Entropy": Line(asking("max-entropy", draws=DRAWS), printed="Max Entropy"),
-        "Variation Ratios": Line(asking("variation-ratios", draws=DRAWS), printed="Variation Ratios"),
-        "Core-set": Line(Method(get("coreset")(), features="network", batch=ROUND), printed="Core-set"),
-        "BALD": Line(asking("bald", draws=DRAWS), printed="BALD"),
-        "BatchBALD": Line(asking("batchbald", draws=DRAWS)),
-        "BADGE": Line(asking("badge")),
-        "CDAL+CoreSet": Line(asking("cdal-coreset"), printed="CDAL+CoreSet"),
-        "CDAL+RL": Line(asking("cdal-rl", batch=None), printed="CDAL+RL"),
-        "VAAL": Line(Method(get("vaal")(image_shape=image_shape)), "pixels", printed="VAAL"),
-        "MHEAL (paper)": Line(planning("mheal-paper", n_clusters=classes), "dec", printed="MHEAL"),
-        "MHEAL (paper), codes": Line(planning("mheal-paper", n_clusters=classes)),
-        "Core-set, codes": Line(planning("coreset")),
-        "TypiClust": Line(planning("typiclust")),
-        "MaxHerding": Line(planning("maxherding")),
-        "MHEAL": Line(planning("mheal")),
-    }
+def run(kind: str, out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
+    """Measure what is missing, and write rows, pictures and the page into `out`."""
+    number = 3 + KINDS.index(kind)
+    why = hindrance(quick)
+    if not why:
+        rows = RawRows(out, f"table{number}", protocol(quick))
+        for name in ("mnist",) if quick else COLUMNS:
+            wanted = range(seeds or (1 if quick else SEEDS[name]))
+            collect(kind, name, rows, data, wanted, list(answers()), quick, progress)
+    found, clean = stored_rows(out), stored_rows(out.parent / "table3")
+    draw(out, kind, found, answers())
+    return write_page(out, page(kind, found, answers(), quick, clean, why))
 
 
-def image_pool(labels: Rows, kind: str, seed: int) -> ImagePool:
-    """The pool of a seed: every training image or, repeated, 10,000 of them twice; noisy, the copies mislabelled."""
-    rows = np.arange(len(labels))
-    if kind == "clean":
-        return ImagePool(rows, labels)
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
-    copied = rng.choice(len(labels), min(EXTRA, len(labels) // 6), replace=False)
-    said = labels[copied]
-    if kind == "noisy":
-        classes = int(labels.max()) + 1
-        said = (said + rng.integers(1, classes, len(said))) % classes  # any class but the right one
-    return ImagePool(np.append(rows, copied), np.append(labels, said))
+def protocol(quick: bool) -> dict[str, Any]:
+    """What rows depend on, beside the key."""
+    found: dict[str, Any] = {
+        "first": FIRST, "round": ROUND, "candidates": CANDIDATES, "draws": DRAWS, "vaal": VAAL_BATCHES, "extra": EXTRA,
+    }  # fmt: skip
+    for name in COLUMNS:
+        recipes = {n: asdict(network_recipe(name, n, quick)) for n in columns(name, quick)}
+        found[name] = {"recipes": recipes, "codes": made(name, "dec")}
+    return found | {"simclr": made("", "simclr")}
 
 
-def share_of_copies(pool: ImagePool, bought: Rows) -> float:
-    """Of the labels bought, the share spent on an image that was bought before."""
-    return 1 - len(np.unique(pool.images[bought])) / len(bought)
+def columns(name: str, quick: bool) -> tuple[int, ...]:
+    """Numbers of labels at which networks are tested."""
+    return QUICK if quick else COLUMNS[name]
 
 
-def share_of_wrong(pool: ImagePool, truth: Rows, bought: Rows) -> float:
-    """Of the labels bought, the share that is wrong."""
-    return float((pool.labels[bought] != truth[pool.images[bought]]).mean())
+def network_recipe(name: str, labels: int, quick: bool) -> Recipe:
+    """How networks are trained with so many labels."""
+    recipe = mnist() if name == "mnist" else cifar(labels)
+    return replace(recipe, steps=30, warm_up=0) if quick else recipe
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A dataset, with what every run of it shares."""
+    """A dataset and a kind of pool, with what all runs share."""
 
     name: str
-    images: npt.NDArray[np.uint8]
+    kind: str
+    quick: bool
+    images: npt.NDArray[np.uint8]  # channels first, or none
     labels: Rows
     test_images: npt.NDArray[np.uint8]
     test_labels: Rows
-    features: dict[tuple[str, int], npt.NDArray[np.float32]]  # by kind and seed
+    features: Features
+
+    @classmethod
+    def load(cls, name: str, kind: str, data: Path | None, quick: bool) -> "Task":
+        """Read the images; features are prepared later."""
+        X, y, X_test, y_test = datasets.load(name, data)
+        folder = None if quick else datasets.path(name, data).parent / "features"
+        features = Features(name, X, CLASSES[name], folder, quick)
+        return cls(name, kind, quick, _channels_first(X), y, _channels_first(X_test), y_test, features)
 
     @property
-    def classes(self) -> int:
-        """How many there are."""
-        return int(self.labels.max()) + 1
-
-    @property
-    def image_shape(self) -> tuple[int, int, int]:
-        """Channels, height, width."""
+    def lines(self) -> dict[str, Line]:
+        """By title."""
         shape = self.images.shape[1:]
-        return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[2], shape[0], shape[1])
+        return lines(self.name, (1, *shape) if len(shape) == 2 else shape)
 
-    def run(self, title: str, kind: str, seed: int, diary: Path) -> Run:
-        """A run of the line `title`."""
-        line, pool = lines(self.classes, self.image_shape)[title], image_pool(self.labels, kind, seed)
-        columns = [n for n in COLUMNS[self.name] if n <= len(pool.images) // 4]  # fewer for a small pool
-        first = np.random.default_rng(seed).choice(len(pool.images), FIRST, replace=False)
-        X = self._features(line.features, seed)[pool.images]
-        return Run(line.method, pool, X, columns, first, seed, diary)
+    def run(self, unit: Unit, diary: Path | None, plans: Path) -> Run:
+        """The run of a line and seed, with its plan if there is one."""
+        (title, seed), file = unit, plan_file(plans, unit)
+        line, pool = self.lines[title], image_pool(self.labels, self.kind, unit[1])
+        planned = None
+        if file.exists():
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            planned = {int(n): np.array(rows, np.int64) for n, rows in stored.items()}
+        first = np.random.default_rng(seed).permutation(len(pool.images))[: min(line.first, len(pool.images) // 10)]
+        X = np.empty((0, 0), np.float32) if planned else self._rows(line.features, seed, pool.images)
+        return Run(line.method, pool, X, columns(self.name, self.quick), first, seed, diary, planned)
 
-    def _features(self, name: str, seed: int) -> npt.NDArray[np.float32]:
-        if name == "pixels":
-            return self.images.reshape(len(self.images), -1).astype(np.float32) / np.float32(255)
-        return self.features[name, seed]
+    def prepare(self, units: list[Unit], progress: Progress) -> None:
+        """Get the features that these runs look at."""
+        kinds = {self.lines[title].features for title, _ in units} - {"pixels"}
+        self.features.prepare(sorted(kinds), sorted({seed for _, seed in units}), progress)
 
-
-def load_task(name: str, data: Path | None, seeds: list[int], quick: bool) -> Task:
-    """The images, and codes of them: an autoencoder a seed and DEC after it."""
-    from ..deep.clustering import fit_many
-    from ..deep.dec import Recipe as CodeRecipe
-
-    X, y, X_test, y_test = datasets.load(name, data)
-    recipe = CodeRecipe(pretrain_epochs=5, max_iter=20) if quick else CodeRecipe()
-    found = fit_many(X.reshape(len(X), -1), seeds, recipe=recipe)
-    codes = {("codes", one.seed): one.initial_codes for one in found}
-    return Task(name, X, y, X_test, y_test, codes | {("dec", one.seed): one.codes for one in found})
+    def _rows(self, kind: str, seed: int, images: Rows) -> npt.NDArray[np.float32]:
+        if kind == "pixels":
+            found = self.images.reshape(len(self.images), -1).astype(np.float32) / np.float32(255)
+        else:
+            found = self.features(kind, seed)
+        return found if len(images) == len(found) else found[images]
 
 
 def collect(
@@ -148,41 +133,90 @@ def collect(
     progress: Progress,
 ) -> None:  # fmt: skip
     """Add the rows of a dataset that are missing, one a line and seed; all runs go on side by side."""
-    from ..deep.training import Trainer
-
-    units = [(title, seed) for title in titles for seed in seeds]
+    task = Task.load(name, kind, data, quick)
+    units = [(title, seed) for title in titles if title in task.lines for seed in seeds]
     missing = [unit for unit in units if not rows.has(name, unit[0], kind, unit[1])]
     if not missing:
         return
-    task = load_task(name, data, sorted({seed for _, seed in missing}), quick)
-    diaries = rows.file.parent / "unfinished"
-    runs = {unit: task.run(unit[0], kind, unit[1], diaries / f"{name} {unit[0]} {unit[1]}.json") for unit in missing}
+    diaries = rows.file.parent / "unfinished" / name
+    workers = 1 if quick else thread_count()
+    task.prepare(missing, progress)
+    make_plans(task, missing, diaries / "plans", progress, workers)
+    runs = {unit: task.run(unit, diaries / f"{unit[0]} {unit[1]}.json", diaries / "plans") for unit in missing}
+    device = gpu() or "CPU"
 
-    def finished(unit: tuple[str, int], run: Run) -> None:
-        title, seed = unit
-        rows.add([{"dataset": name, "method": title, "setting": kind, "seed": seed, **_found(task, run)}])
-        if run.diary is not None:
-            run.diary.unlink(missing_ok=True)
-        progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {title}")
+    def finished(unit: Unit, run: Run) -> None:
+        found = {"dataset": name, "method": unit[0], "setting": kind, "seed": unit[1], **_found(task, run)}
+        rows.add([found | {"seconds": run.seconds, "device": device}])
+        for file in (run.diary, plan_file(diaries / "plans", unit)):
+            if file is not None:
+                file.unlink(missing_ok=True)
+        progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {unit[0]}")
 
-    places = min(AT_ONCE, len(runs))
-    with Trainer(task.images, network_recipe(quick), classes=task.classes, places=places) as trainer:
-        run_together(runs, trainer.train, partial(_score, task), finished)
-    diaries.rmdir()
-
-
-def network_recipe(quick: bool) -> Recipe:
-    """How all networks are trained, at every number of labels."""
-    return replace(mnist(), steps=30) if quick else mnist()
-
-
-def protocol(quick: bool) -> dict[str, Any]:
-    """What rows depend on, beside the key."""
-    return {"recipe": asdict(network_recipe(quick)), "first": FIRST, "round": ROUND, "candidates": CANDIDATES}
+    with Trainers(task, sum(run.method.asks_network for run in runs.values())) as trainers:
+        run_together(runs, trainers.train, trainers.score, finished, thread_count())
+    for folder in (diaries / "plans", diaries, diaries.parent):
+        if folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
-def _score(task: Task, network: Any) -> float:
-    return float(network.accuracy(task.test_images, task.test_labels))
+def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, workers: int) -> None:
+    """Let lines that plan do so, in so many processes; a plan is a file, and is made once."""
+    missing = [u for u in units if task.lines[u[0]].method.plans and not plan_file(folder, u).exists()]
+    if not missing:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = [task.run(unit, None, folder) for unit in missing]
+    jobs = [(run.method, run.X, run.budgets, run.first, run.seed) for run in runs]
+    with ExitStack() as stack:
+        if workers == 1:
+            plans: Iterable[tuple[int, dict[int, Rows]]] = enumerate(plan(*job) for job in jobs)
+        else:
+            pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"), one_thread))
+            futures = {pool.submit(plan, *job): at for at, job in enumerate(jobs)}
+            plans = ((futures[future], future.result()) for future in as_completed(futures))
+        for done, (at, planned) in enumerate(plans):
+            with replacing(plan_file(folder, missing[at])) as part:
+                part.write_text(json.dumps({n: rows.tolist() for n, rows in planned.items()}), encoding="utf-8")
+            progress(done + 1, len(missing), f"{task.name}, planning")
+
+
+def plan_file(folder: Path, unit: Unit) -> Path:
+    """Where the plan of a run is kept."""
+    return folder / f"{unit[0]} {unit[1]}.json"
+
+
+class Trainers(ExitStack):
+    """Trains networks of a task: a trainer for each recipe, made when it is needed. Use it in a `with` statement."""
+
+    def __init__(self, task: Task, usual: int) -> None:
+        """`usual` is how many networks are often wanted at a time."""
+        super().__init__()
+        from ..deep.device_images import Images
+        from ..deep.training import Trainer, default_device
+
+        self.task, self.usual = task, max(1, usual)
+        images = Images.load(task.images, default_device(task.images))
+        self._tests = images.like(task.test_images)
+        self._new = partial(Trainer, images, classes=CLASSES[task.name])
+        self._trainers: dict[Recipe, Any] = {}
+
+    def train(self, sets: list[tuple[Rows, Rows]], seeds: list[int]) -> list[Network]:
+        """A network for each set of images and labels."""
+        recipes = [network_recipe(self.task.name, len(images), self.task.quick) for images, _ in sets]
+        found: dict[int, Network] = {}
+        for recipe in dict.fromkeys(recipes):
+            mine = [i for i, one in enumerate(recipes) if one == recipe]
+            if recipe not in self._trainers:
+                groups = -(-self.usual // AT_ONCE[recipe.network])
+                self._trainers[recipe] = self.enter_context(self._new(recipe, places=-(-self.usual // groups)))
+            networks = self._trainers[recipe].train([sets[i] for i in mine], [seeds[i] for i in mine])
+            found |= dict(zip(mine, networks, strict=True))
+        return [found[i] for i in range(len(sets))]
+
+    def score(self, network: Any) -> float:
+        """Accuracy on the test images."""
+        return float(network.accuracy(self._tests, self.task.test_labels))
 
 
 def _found(task: Task, run: Run) -> dict[str, Any]:
@@ -191,3 +225,7 @@ def _found(task: Task, run: Run) -> dict[str, Any]:
         "copies": {n: share_of_copies(run.pool, bought) for n, bought in run.bought.items()},
         "wrong": {n: share_of_wrong(run.pool, task.labels, bought) for n, bought in run.bought.items()},
     }
+
+
+def _channels_first(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return images if images.ndim == 3 else np.ascontiguousarray(images.transpose(0, 3, 1, 2))

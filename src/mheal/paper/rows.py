@@ -63,6 +63,12 @@ class RawRows:
         return [row for row in self.rows if all(row[key] in values for key, values in sets.items())]
 
 
+def stored_rows(folder: Path) -> list[Row]:
+    """The rows in `folder`, however they were made; none where there is no such file."""
+    file = folder / "rows.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
 def measure_all(
     rows: RawRows,
     units: Iterable[Key],
@@ -85,7 +91,7 @@ def measure_all(
             done += 1
             progress(done, len(units), ", ".join(map(str, unit)))
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _one_thread) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
         futures = {pool.submit(measure, *unit, *arguments): unit for unit in missing}
         try:
             for future in as_completed(futures):
@@ -98,7 +104,7 @@ def measure_all(
             raise
 
 
-def _one_thread() -> None:
+def one_thread() -> None:
     """For a process among many: what is loaded already is told, what comes later reads the environment."""
     from threadpoolctl import threadpool_limits
 

@@ -6,11 +6,9 @@ autoencoder, which the three clusterers share. NAME+Auto+DEC is that; NAME+Auto+
 moves the images a little whenever they are shown to the network, needs longer for it, and is run at the largest n only.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,8 @@ import numpy as np
 
 from ..cluster.accuracy import clustering_accuracy
 from ..pool.source import Progress
-from .rows import RawRows, Row
+from .machine import gpu, hindrance
+from .rows import RawRows, Row, stored_rows
 from .table1_images import DATASETS, drawn, figure_sizes, load
 from .table1_numbers import DEC, DEEP, METHODS, MOVED, full
 
@@ -39,7 +38,7 @@ def lower_half(
     folder: Path, data: Path | None, seeds: Sequence[int], quick: bool, progress: Progress
 ) -> tuple[list[Row], str]:
     """Add the rows of these seeds where this machine can, and give all that are in `folder`, and what is missing."""
-    why = _hindrance(quick)
+    why = hindrance(quick)
     if not why:
         deep_rows(open_deep_rows(folder, quick), data, seeds, quick, progress)
     rows = stored_rows(folder)
@@ -54,21 +53,6 @@ def lower_half(
     return rows, f"Of {len(wanted):,} runs with {len(seeds)} seeds, {missing:,} are missing: {why}." if missing else ""
 
 
-def _hindrance(quick: bool) -> str:
-    """Why this machine does not compute deep rows; empty: it does."""
-    if find_spec("torch") is None:
-        return "they need torch, `pip install 'mheal[deep]'`"
-    if not quick and gpu() is None:
-        return "they need a GPU, because without one they would take days"
-    return ""
-
-
-def gpu() -> str | None:
-    """The name of the GPU that torch sees."""
-    cuda = import_module("torch").cuda
-    return str(cuda.get_device_name()) if cuda.is_available() else None
-
-
 def open_deep_rows(folder: Path, quick: bool) -> RawRows:
     """The rows in `folder`, to which rows made as today's code makes them can be added."""
     protocol: dict[str, Any] = {variant: asdict(recipe_of(variant, quick)) for variant in DEEP}
@@ -76,13 +60,6 @@ def open_deep_rows(folder: Path, quick: bool) -> RawRows:
         values = import_module(f"mheal.deep.{module}")
         protocol[module] = {name: getattr(values, name) for name in names}
     return RawRows(folder, "table1", protocol)
-
-
-def stored_rows(folder: Path) -> list[Row]:
-    """The rows in `folder`, as they were made; needs no torch."""
-    if not (folder / "rows.jsonl").exists():
-        return []
-    return RawRows(folder, "table1", json.loads((folder / "protocol.json").read_text(encoding="utf-8"))).rows
 
 
 def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: bool, progress: Progress) -> None:

@@ -1,0 +1,301 @@
+"""The page of Tables 3, 4 and 5: the paper's accuracies beside ours, its claims, and whether our default is ahead."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..learn.statistics import t_interval
+from .image_pools import KINDS
+from .image_tables_picture import DEFAULT, PAPER, RANDOM, SIMCLR, Answers, Measured, figure_number
+from .published import BUDGETS, accuracies
+from .report import Floats, compare, percent, table, tally
+from .rows import Row
+
+UNSUPERVISED = ("K-means", "K-medoids", "Hierarchical", "Core-set", "MHEAL")  # §7.5 calls them so
+CLOSE = 0.01  # a number no farther from the paper's is as printed
+POOLS = {
+    "clean": "every training image once",
+    "repeated": "every training image once and 10,000 of them twice; a copy costs a label like any other image",
+    "noisy": "every training image once and 10,000 of them twice, the copies with wrong labels",
+}
+SHARES = {"repeated": ("copies", "an image bought before"), "noisy": ("wrong", "a wrong label")}
+PLACES = {"yes": "ahead", "no difference": "level", "no": "behind"}
+
+Losses = Mapping[str, Mapping[int, Sequence[float]]]  # title → seed → accuracy minus clean accuracy at each place
+
+
+def page(
+    kind: str, rows: Sequence[Row], answers: Answers, quick: bool, clean: Sequence[Row] | None = None, why: str = ""
+) -> str:
+    """The page in Markdown; `clean` are the rows of Table 3, `why` says what keeps this machine from making more."""
+    found = Measured(rows)
+    first, number = figure_number(kind, "mnist"), 3 + KINDS.index(kind)
+    parts = [
+        f"# Table {number} and Figures {first}–{first + 2}: networks that learn from few images, {kind} pool",
+        _opening(kind, found, answers, quick, why),
+        """## Accuracy, %
+Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ is as printed, within a point
+or two standard deviations of ours; else the difference in points.""",
+        *(f"### {name}\n{_accuracies(kind, name, found, answers)}" for name in found.datasets),
+        _best(kind, found, answers),
+    ]
+    if kind in SHARES:
+        before = Measured(clean or [])
+        parts.append(f"""## Is little lost against the clean pool?
+Accuracy here minus accuracy in Table 3, in points, with the 95 % interval, paired by seed. That MHEAL loses little is
+*reproduced* if on average it loses at most a point more than in the paper, *refuted* if more than that with certainty.
+The text says that unsupervised lines ({", ".join(UNSUPERVISED)}) lose less than the others.""")
+        parts += [f"### {name}\n{_lost(kind, name, found, before, answers)}" for name in found.datasets]
+        parts.append(
+            f"## Labels spent on {SHARES[kind][1]}, %\nMean over the seeds. Random shows what blind buying gives."
+        )
+        parts += [f"### {name}\n{_shares(kind, name, found, answers)}" for name in found.datasets]
+    parts += [_default(found, answers), "## Pictures"]
+    parts += [f"![{name}: accuracy against labels](figure{figure_number(kind, name)}.png)" for name in found.datasets]
+    return "\n\n".join(parts) + "\n"
+
+
+def above(differences: Floats) -> str:
+    """Whether differences are above 0: "yes", "no" or "no difference", by a 95 % t interval; one alone by its sign."""
+    if len(differences) == 1:
+        return "yes" if differences[0] > 0 else "no" if differences[0] < 0 else "no difference"
+    return compare(np.zeros(len(differences)), differences)
+
+
+def against(values: Floats, printed: float) -> str:
+    """≈ for as printed, else the difference in points."""
+    off = values.mean() - printed
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    return "≈" if abs(off) <= max(CLOSE, 2 * spread) + 1e-9 else _signed(off)
+
+
+def verdict(answers: Sequence[str], seeds: int) -> str:
+    """What all answers together say about a claim; `seeds` is on how many they rest at most."""
+    said = set(answers)
+    if not said:
+        return "not judged"
+    word = "reproduced" if said == {"yes"} else "refuted" if said == {"no"} else "not reproduced"
+    return word if seeds > 1 else f"{word} (one seed)"
+
+
+def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str) -> str:
+    runs = []
+    for name in found.datasets:
+        seeds = sorted({found.seeds(name, title) for title in answers} - {0})
+        lines = sum(found.seeds(name, title) > 0 for title in answers)
+        spent: dict[str, float] = defaultdict(float)
+        for row in found.rows:
+            spent[row["device"]] += row["seconds"] * (row["dataset"] == name)
+        each = " to ".join(str(n) for n in dict.fromkeys([seeds[0], seeds[-1]]))
+        minutes = " and ".join(f"{total / 60:,.1f} minutes on {device}" for device, total in spent.items() if total)
+        runs.append(f"- {name}: {lines} lines, seeds a line: {each}; {minutes}")
+    size = "Quick run: small sizes, not the paper's. " if quick else ""
+    return f"""{size}The pool has {POOLS[kind]}.
+All lines of a seed start with the same labels, drawn at random and counted. At each number of labels a network is
+trained from scratch on what a line has bought, with one recipe a dataset, and tested on the official test images.
+{PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
+an autoencoder; the rest ask the network, or VAAL its own. Protocol: `mheal.paper.image_tables`. The paper prints one
+number a cell, with no spread.
+
+{chr(10).join(runs)}
+
+{_missing(found, answers, why)}"""
+
+
+def _expected(name: str, answers: Answers) -> list[str]:
+    """Lines of a dataset: MNIST has none on features of SimCLR."""
+    return [title for title in answers if name != "mnist" or not title.endswith(SIMCLR)]
+
+
+def _missing(found: Measured, answers: Answers, why: str) -> str:
+    gaps = [name for name in BUDGETS if name not in found.datasets]
+    for name in found.datasets:
+        there = [title for title in _expected(name, answers) if found.seeds(name, title)]
+        absent = [title for title in _expected(name, answers) if title not in there]
+        gaps += [f"on {name} {' and '.join(absent)}"] if absent else []
+        for n in BUDGETS[name]:
+            short = [title for title in there if not found.by_seed(name, title, n)]
+            lines = "every line" if short == there else " and ".join(short)
+            gaps += [f"on {name} {lines} at {n:,} labels"] if short else []
+    if not gaps:
+        return "No line is missing."
+    return f"Missing: {'; '.join(gaps)}." + (f" They were not made on this machine: {why}." if why else "")
+
+
+def _accuracies(kind: str, name: str, found: Measured, answers: Answers) -> str:
+    """A row a line, two columns a number of labels, and how many cells are as printed."""
+    printed, budgets = accuracies(kind, name), BUDGETS[name]
+    ours = {(title, n): found.values(name, title, n) for title in _expected(name, answers) for n in budgets}
+    best = {n: max((v.mean() for (_, at), v in ours.items() if at == n and len(v)), default=None) for n in budgets}
+    marks: list[str] = []
+    lines = []
+    for title in _expected(name, answers):
+        cells = []
+        for n in budgets:
+            values, paper = ours[title, n], printed.get(answers[title] or "", {}).get(n)
+            text = _mean(values)
+            if len(values) and values.mean() == best[n]:
+                text = f"**{text}**"
+            if len(values) and paper is not None:
+                marks.append(against(values, paper))
+                text += f", {marks[-1]}"
+            cells += ["–" if paper is None else percent(paper), text]
+        lines.append([title, str(found.seeds(name, title)), *cells])
+    same, higher = marks.count("≈"), sum(mark.startswith("+") for mark in marks)
+    header = ["line", "seeds", *(word for n in budgets for word in (f"{n:,}: paper", "ours"))]
+    count = f"Of {len(marks)} cells {same} are as printed, {higher} higher, {len(marks) - same - higher} lower."
+    return f"{table(header, lines)}\n\n{count}"
+
+
+def _best(kind: str, found: Measured, answers: Answers) -> str:
+    others = [title for title, printed in answers.items() if printed and title != PAPER]
+    verdicts, details, single = [], [], []
+    for name in found.datasets:
+        printed, places = accuracies(kind, name), []
+        seeds: dict[str, int] = {}
+        for n in BUDGETS[name]:
+            gains = {title: found.gain(name, PAPER, title, n) for title in others}
+            gains = {title: gain for title, gain in gains.items() if len(gain)}
+            if not gains:
+                continue
+            seeds |= {title: len(gain) for title, gain in gains.items()}
+            places.append(_place(list(gains.values())))
+            said = {title: above(gain) for title, gain in gains.items()}
+            below = [title for title, answer in said.items() if answer == "no"]
+            best = max(cells[n] for cells in printed.values())
+            top = " and ".join(method for method, cells in printed.items() if cells[n] == best)
+            random = found.gain(name, PAPER, RANDOM, n)
+            words = [tally(list(said.values())), ", ".join(below) or "none", above(random) if len(random) else "–"]
+            details.append([name, f"{n:,}", top, *words])
+        numbers = f"above all at {places.count('yes')} of {len(places)} numbers of labels"
+        most = max(seeds.values(), default=0)
+        verdicts.append([name, f"{numbers}, below some at {places.count('no')}", verdict(places, most)])
+        alone = [title for title, count in seeds.items() if count == 1]
+        single += [f"{'every line' if most == 1 else ', '.join(alone)} on {name}"] if alone else []
+    note = f"One seed is compared by its sign, which counts as below only if no line has more: {'; '.join(single)}."
+    return f"""## Is MHEAL best of all lines at every number of labels?
+{PAPER} against the paper's other lines: 95 % t interval of the difference, paired by seed. *Reproduced* if above
+all of them at every number of labels, *refuted* if below at least one at every number, else *not reproduced*.
+{note if single else ""}
+
+{table(["dataset", "ours", "verdict"], verdicts)}
+
+{table(["dataset", "labels", "best in the paper", f"{PAPER} above the others", "below", "above Random"], details)}"""
+
+
+def _place(gains: Sequence[Floats]) -> str:
+    """Whether a line is above all others: "no" if below one, but a single seed says so only where none has more."""
+    if all(above(gain) == "yes" for gain in gains):
+        return "yes"
+    telling = [gain for gain in gains if len(gain) > 1] or gains
+    return "no" if any(above(gain) == "no" for gain in telling) else "no difference"
+
+
+def _lost(kind: str, name: str, found: Measured, clean: Measured, answers: Answers) -> str:
+    places = [n for n in BUDGETS[name] if n in found.columns(name) and n in clean.columns(name)]
+    if not places:
+        return "There is no clean run to compare with."
+    here, there = accuracies(kind, name), accuracies("clean", name)
+    paper = {method: np.array([here[method][n] - there[method][n] for n in places]) for method in here}
+    losses = {title: found.change(clean, name, title, places) for title in _expected(name, answers)}
+    lines = []
+    for title, lost in losses.items():
+        grid, printed = np.reshape(list(lost.values()), (len(lost), len(places))), paper.get(answers[title] or "")
+        words = ["–"] * (len(places) + 1) if printed is None else [*map(_signed, printed), _signed(printed.mean())]
+        ours = [_points(column) for column in (*grid.T, grid.mean(axis=1))]
+        lines.append([title, *(cell for pair in zip(words, ours, strict=True) for cell in pair)])
+    header = ["line", *(word for n in (*(f"{n:,}" for n in places), "mean") for word in (f"{n}: paper", "ours"))]
+    claims = _claims({method: float(lost.mean()) for method, lost in paper.items()}, losses, answers)
+    return f"{table(['claim', 'paper', 'ours', 'verdict'], claims)}\n\n{table(header, lines)}"
+
+
+def _claims(paper: Mapping[str, float], losses: Losses, answers: Answers) -> Iterator[list[str]]:
+    """What is lost on average over the places: by MHEAL, by one kind of lines more than by the other, least."""
+    means = {title: {seed: float(np.mean(v)) for seed, v in lost.items()} for title, lost in losses.items() if lost}
+    if PAPER in means:
+        ours = np.array(list(means[PAPER].values()))
+        spare = ours - (paper["MHEAL"] - CLOSE)
+        answer = "yes" if spare.mean() >= -1e-9 else above(spare)
+        yield ["MHEAL loses little", _signed(paper["MHEAL"]), _points(ours), verdict([answer], len(ours))]
+    most = max(map(len, means.values()), default=0)
+    known = {answers[title]: lost for title, lost in means.items() if answers[title] and len(lost) > min(1, most - 1)}
+    groups = [[lost for method, lost in known.items() if (method in UNSUPERVISED) == side] for side in (True, False)]
+    seeds = sorted(set[int].intersection(*map(set, known.values()))) if all(groups) else []
+    if seeds:
+        planned, asked = ([float(np.mean([lost[seed] for lost in group])) for seed in seeds] for group in groups)
+        sides = [[paper[m] for m in paper if (m in UNSUPERVISED) == side] for side in (True, False)]
+        printed = float(np.mean(sides[0]) - np.mean(sides[1]))
+        ours = np.subtract(planned, asked)
+        claim = "unsupervised lines lose less: mean of theirs minus mean of the others'"
+        yield [claim, _signed(printed), _points(ours), verdict([above(ours)], len(ours))]
+    if means:
+        ends = [_least(paper), _least({title: float(np.mean(list(lost.values()))) for title, lost in means.items()})]
+        yield ["loses least", *ends, "–"]
+
+
+def _least(losses: Mapping[str, float]) -> str:
+    who = max(losses, key=lambda title: losses[title])
+    return f"{who}, {_signed(losses[who])}"
+
+
+def _shares(kind: str, name: str, found: Measured, answers: Answers) -> str:
+    measure, budgets = SHARES[kind][0], BUDGETS[name]
+    shares = {title: [found.values(name, title, n, measure) for n in budgets] for title in _expected(name, answers)}
+    last = sorted((float(cells[-1].mean()), title) for title, cells in shares.items() if len(cells[-1]))
+    ends = " and ".join(f"{title} ({percent(share)})" for share, title in (last[0], last[-1])) if last else ""
+    said = f"\n\nLeast and most at {budgets[-1]:,} labels: {ends}." if last else ""
+    return table(["line", *(f"{n:,}" for n in budgets)], ([t, *map(percent, c)] for t, c in shares.items())) + said
+
+
+def _default(found: Measured, answers: Answers) -> str:
+    lines, counts, alone = [], dict[str, list[str]](), 0
+    for name in found.datasets:
+        for ours in (DEFAULT, DEFAULT + SIMCLR):
+            rivals = [t for t in answers if t != ours and (t == RANDOM or t.endswith(SIMCLR) == ours.endswith(SIMCLR))]
+            for n in found.bought(name):
+                gains = {title: found.gain(name, ours, title, n) for title in rivals}
+                gains = {title: gain for title, gain in gains.items() if len(gain)}
+                if not gains:
+                    continue
+                other = min(gains, key=lambda title: gains[title].mean())
+                place = PLACES[above(gains[other])]
+                counts.setdefault(f"{ours} on {name}", []).append(place)
+                alone += len(gains[other]) == 1
+                cells = [other, _mean(found.values(name, other, n)), _mean(found.values(name, ours, n))]
+                lines.append([name, ours, f"{n:,}", *cells, _points(gains[other]), place])
+    total = [place for places in counts.values() for place in places]
+    sums = "\n".join(f"- {who}: {_count(places)}" for who, places in {**counts, "In all": total}.items())
+    sums = sums if total else "There is nothing to compare."
+    sums += f"\n\nRest on one seed, where the sign decides: {alone} of {len(total)}." if alone else ""
+    return f"""## Is our default ahead?
+{DEFAULT} against the best other line at each number of labels after the start: the one that it is least ahead of, found
+after the fact, which is hard on {DEFAULT}. Lines on features of SimCLR are compared among themselves and with Random.
+Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds says little.
+
+{table(["dataset", "ours", "labels", "best other", "its accuracy", "ours", "difference, points", "ours is"], lines)}
+
+{sums}"""
+
+
+def _count(places: Sequence[str]) -> str:
+    good = sum(place != "behind" for place in places)
+    return f"ahead or level in {good} of {len(places)} (ahead in {places.count('ahead')})"
+
+
+def _mean(values: Floats) -> str:
+    """Mean ± standard deviation, in per cent."""
+    return percent(values) + (f" ± {percent(values.std(ddof=1))}" if len(values) > 1 else "")
+
+
+def _points(differences: Floats) -> str:
+    """Mean and 95 % interval, in points."""
+    if not len(differences):
+        return "–"
+    mean, half = t_interval(differences)
+    return f"{_signed(mean)} ± {percent(half)}" if np.isfinite(half) else f"{_signed(mean)}, one seed"
+
+
+def _signed(difference: float) -> str:
+    """In points, with a sign; +0.0 for what rounds to nothing."""
+    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "−")
