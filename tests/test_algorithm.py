@@ -220,8 +220,8 @@ def test_charged_mode_equals_its_definition(monkeypatch):
     Z = (Y - Y.mean(0)) / Y.std(0)
     default = MHEAL(4, cover=0, random_state=0)
     labels, _ = default._cluster(default._points(Y, 0), _rng_after_seed())
-    assert np.bincount(labels).min() > 40
-    spacing = reference.spacing(Z, labels, 40)
+    assert np.bincount(labels).min() > 20
+    spacing = reference.spacing(Z, labels, 20)
     weight = np.maximum(spacing / np.median(spacing), 0.01) ** (-1 / 1.25)
     weight[spacing > np.quantile(spacing, 0.95)] *= 1e-6  # the sparsest rows come last
     start = int(spacing.argmin())

@@ -18,7 +18,7 @@ from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .solve.cover import cover
 from .spread import spread_clusters, spread_pool, spread_quota
 
-COVER = 64  # labels that cover the pool before the others spread
+COVER = 256  # labels that cover the pool before the others spread
 
 
 class MHEAL(BaseEstimator):

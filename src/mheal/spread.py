@@ -106,6 +106,7 @@ def _radii(points: Any, picks: Any, weight: npt.NDArray[Any]) -> npt.NDArray[np.
     worst, largest = _radii_in(np.dtype(np.float32), points, picks, weight)
     if worst.min() < 1e-4 * largest:  # there float32 would cancel
         worst, _ = _radii_in(np.dtype(np.float64), points, picks, weight)
+        worst[worst < 1e-12 * largest] = 0  # what cancellation leaves of a pick's distance from itself
     return np.sqrt(worst)
 
 

@@ -13,7 +13,7 @@ def test_equals_brute_force(k, monkeypatch):
     monkeypatch.setattr(spacing, "REFERENCES", 10_000)
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((300, 7)), rng.integers(k, size=300).astype(np.int32)
-    np.testing.assert_allclose(local_spacing(Points.raw(X), labels, k), reference.spacing(X, labels, 40), rtol=1e-6)
+    np.testing.assert_allclose(local_spacing(Points.raw(X), labels, k), reference.spacing(X, labels, 20), rtol=1e-6)
 
 
 def test_thinned_references_estimate_the_same_density():
@@ -21,8 +21,17 @@ def test_thinned_references_estimate_the_same_density():
     X = np.vstack([rng.standard_normal((3000, 5)), 6 * rng.standard_normal((3000, 5))])
     labels = np.zeros(6000, np.int32)
     thinned = local_spacing(Points.raw(X), labels, 1)
-    exact = reference.spacing(X[::10], labels[::10], 40)
+    exact = reference.spacing(X[::10], labels[::10], 20)
     assert np.corrcoef(np.log(thinned[::10]), np.log(exact))[0, 1] > 0.95
+
+
+def test_large_pools_have_fewer_references(monkeypatch):
+    asked = []
+    monkeypatch.setattr(spacing, "COMPARISONS", 1 << 18)
+    monkeypatch.setattr(spacing, "_thin", lambda rows, size: asked.append(size) or rows[:size])
+    for n in (400, 1024, 1500, 3000):
+        local_spacing(Points.raw(np.random.default_rng(0).standard_normal((n, 2))), np.zeros(n, np.int32), 1)
+    assert asked == [512, 256, 174, 128]
 
 
 def test_tiny_clusters_borrow_the_pool():
@@ -34,7 +43,7 @@ def test_tiny_clusters_borrow_the_pool():
     assert r[:-1].max() < 5
 
 
-@pytest.mark.parametrize("size", [9, 30, 40, 41])
+@pytest.mark.parametrize("size", [9, 15, 20, 21])
 def test_a_small_tight_cluster_is_dense(size):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((3000, 4)), 0.01 * rng.standard_normal((size, 4)) + 9])

@@ -66,7 +66,7 @@ def test_charged_max_min_equals_brute_force(monkeypatch):
     monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 1000)  # every point is a possible neighbour
     X, _ = blob_with_outliers(1, 185, 10)
     assert auto_clusters(len(X)) == 1
-    spacing = reference.spacing(X, np.zeros(len(X)), 40)
+    spacing = reference.spacing(X, np.zeros(len(X)), 20)
     weight = (spacing / np.median(spacing)) ** (-1 / 1.25)
     weight[spacing > np.quantile(spacing, 0.95)] *= 1e-6
     expected = reference.max_min(X, 59, [int(spacing.argmin())], weight)[0]
