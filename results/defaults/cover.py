@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 
 from mheal import MHEAL
 
-COVERS = (0, 16, 32, 64, 128, 256, 512)
+COVERS = (0, 32, 64, 128, 256, 512)
 
 
 def run(job):
@@ -44,6 +44,7 @@ def run(job):
 if __name__ == "__main__":
     folder, out, seeds = Path(sys.argv[1]), Path(sys.argv[2]), int((sys.argv[3:] or [8])[0])
     with out.open("w", newline="") as file, Pool() as pool:
+        csv.writer(file).writerow(["dataset", "seed", "setting", "budget", "svm", "logistic"])
         for rows in pool.imap_unordered(run, [(folder, n, s) for s in range(seeds) for n in NAMES]):
             csv.writer(file).writerows(rows)
             file.flush()

@@ -1,4 +1,6 @@
 import json
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from sklearn.datasets import load_digits
 
 pytest.importorskip("torch")
 
+from mheal.deep.simclr import encode
 from mheal.paper import image_tables, machine
 from mheal.paper.image_features import Features, principal
 from mheal.paper.image_lines import COLUMNS, answers, lines
@@ -198,6 +201,30 @@ def test_principal_columns_keep_cosines():
     assert kept.shape == (500, 3)
     np.testing.assert_allclose(kept @ kept.T, X @ X.T, atol=0.02)
     assert principal(X, 20) is X
+
+
+def test_photographs_have_lines_of_their_own(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, 500)
+    X = (rng.normal(size=(500, 8, 8, 3)) * 30 + 12 * y[:, None, None, None] + 60).clip(0, 255).astype(np.uint8)
+    np.savez(tmp_path / "cifar10.npz", X_train=X[:400], y_train=y[:400], X_test=X[400:], y_test=y[400:])
+    monkeypatch.setitem(COLUMNS, "cifar10", (40, 60, 90))
+    monkeypatch.setattr("mheal.paper.image_lines.VAAL_BATCHES", 2)
+    tiny = replace(network_recipe("cifar10", 1000, False), steps=4, batch=16, warm_up=1)
+    monkeypatch.setattr(image_tables, "network_recipe", lambda name, labels, quick: replace(tiny, steps=labels // 10))
+    for constant, value in (("DEC_BATCHES", 2), ("SIMCLR_EPOCHS", 1), ("COLUMNS", 16)):
+        monkeypatch.setattr(f"mheal.paper.image_features.{constant}", value)
+    monkeypatch.setitem(image_tables.made.__globals__["EPOCHS"], "cifar10", 1)
+    monkeypatch.setattr("mheal.deep.simclr.encode", partial(encode, width=8))
+    titles = ["Random", "BALD", "Core-set", "VAAL", "MHEAL (paper)", "MHEAL", "MHEAL, SimCLR", "K-means, SimCLR"]
+    rows = RawRows(tmp_path / "out", "table3", {})
+    collect("clean", "cifar10", rows, tmp_path, range(1), titles, False, silent)
+    assert {row["method"] for row in rows.rows} == set(titles)
+    assert all(set(row["accuracy"]) == {"40", "60", "90"} for row in rows.rows)
+    alike = {row["method"]: row["accuracy"]["40"] for row in rows.rows}
+    assert alike["Random"] == alike["BALD"] == alike["Core-set"] == alike["VAAL"]  # they begin there
+    kept = sorted(path.name for path in (tmp_path / "features").iterdir())
+    assert kept == ["cifar10_codes_0.npz", "cifar10_dec_0.npz", "cifar10_simclr_0.npz"]
 
 
 def test_a_quick_run_writes_rows_a_picture_and_a_page(digits, tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from ..pool.source import Progress
 from .table1_images import drawn
 
 AUTOENCODERS = 5
-EPOCHS = {"mnist": 500, "cifar10": 100, "cifar100": 100}  # of an autoencoder
+EPOCHS = {"mnist": 500, "fashion_mnist": 500, "cifar10": 100, "cifar100": 100}  # of an autoencoder
 DEC_BATCHES = 12_000
 SIMCLR_EPOCHS, COLUMNS = 128, 128
 

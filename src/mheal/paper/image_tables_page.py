@@ -92,8 +92,9 @@ def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str
         runs.append(f"- {name}: {lines} lines, seeds a line: {each}; {minutes}")
     size = "Quick run: small sizes, not the paper's. " if quick else ""
     return f"""{size}The pool has {POOLS[kind]}.
-All lines of a seed start with the same labels, drawn at random and counted. At each number of labels a network is
-trained from scratch on what a line has bought, with one recipe a dataset, and tested on the official test images.
+Lines of a seed start with the same 20 labels, drawn at random and counted; on CIFAR, Random and lines that ask a
+network start with all those of the first column. At each number of labels a network is trained from scratch on what a line has
+bought, with a recipe that depends on that number alone, and tested on the official test images.
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
 an autoencoder; the rest ask the network, or VAAL its own. Protocol: `mheal.paper.image_tables`. The paper prints one
 number a cell, with no spread.
