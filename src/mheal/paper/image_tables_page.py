@@ -93,8 +93,8 @@ def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str
     size = "Quick run: small sizes, not the paper's. " if quick else ""
     return f"""{size}The pool has {POOLS[kind]}.
 Lines of a seed start with the same 20 labels, drawn at random and counted; on CIFAR, Random and lines that ask a
-network start with all those of the first column. At each number of labels a network is trained from scratch on what a line has
-bought, with a recipe that depends on that number alone, and tested on the official test images.
+network start with all those of the first column. At each number of labels a network is trained from scratch on what a
+line has bought, with a recipe that depends on that number alone, and tested on the official test images.
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
 an autoencoder; the rest ask the network, or VAAL its own. Protocol: `mheal.paper.image_tables`. The paper prints one
 number a cell, with no spread.
