@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from ..pool.source import Progress
+from .randomness import seeded
 
 WIDTHS = (500, 500, 2000)
 CODE = 10
@@ -41,8 +42,7 @@ def encode(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     A = torch.as_tensor(np.asarray(X), dtype=torch.float32)
     A = ((A - A.mean(dim=0)) / A.std().clamp_min(1e-12)).to(device)
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # the caller's own randomness is not ours
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = train(A, steps, progress)
     with torch.inference_mode():
         return torch.cat([model.encoder(part) for part in A.split(8192)]).cpu().numpy()

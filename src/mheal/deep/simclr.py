@@ -14,6 +14,7 @@ from ..pool.source import Progress
 from .device_images import Images
 from .graphs import capture, reproducible_kernels
 from .networks import Block, lay_out_gradients
+from .randomness import seeded
 from .training import shuffled_epochs
 from .views import random_views
 
@@ -184,8 +185,7 @@ class SimCLR:
         return torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False)
 
     def _fresh(self, seed: int) -> nn.Sequential:
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)  # the CPU's alone: weights do not depend on the device
+        with seeded(seed, gpus=False):  # weights do not depend on the device
             encoder = Encoder(self.images.shape[0], self.width, self.blocks)
             return nn.Sequential(encoder, _projection(encoder.columns))
 

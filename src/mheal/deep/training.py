@@ -16,6 +16,7 @@ from .classifier import Classifier
 from .device_images import Images
 from .graphs import capture, reproducible_kernels
 from .networks import Network, build, lay_out_gradients, use_generator
+from .randomness import seeded
 from .recipes import Recipe
 
 Labelled = tuple[npt.ArrayLike, npt.ArrayLike]  # rows of the images, and their labels
@@ -184,8 +185,7 @@ class Place:
         return self.images.batch(rows)
 
     def _fresh(self, seed: int) -> Network:
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)  # the CPU's alone: weights do not depend on the device
+        with seeded(seed, gpus=False):  # weights do not depend on the device
             return build(self.recipe.network, self.images.shape, self.classes)
 
 

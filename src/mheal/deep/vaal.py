@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss, pad
 
+from .randomness import seeded
+
 SIDE = 32  # pixels
 CHANNELS = (128, 256, 512, 1024)
 DENSE = (128, 128)
@@ -55,8 +57,7 @@ def likeness(
     A = (A if image_shape is None else as_images(A, image_shape)).to(device)
     known = torch.zeros(len(A), dtype=torch.bool, device=device)
     known[torch.as_tensor(labeled, device=device)] = True
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # the caller's own randomness is not ours
-        torch.manual_seed(seed)
+    with seeded(seed):
         vae, judge = train(A, known, iterations or min(most, max(least, len(A) // 10)), beta, adversary)
     with torch.inference_mode(), _half(device):
         odds = torch.cat([judge(vae.encode(part)[0]) for part in A.split(1024)])
