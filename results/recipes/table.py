@@ -1,0 +1,37 @@
+"""Write README.md from rows.jsonl: python results/recipes/table.py"""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, stdev
+
+HERE = Path(__file__).parent
+TARGETS = {1000: "48–55", 2000: "60–66", 5000: "75–80", 10_000: "83–86", 50_000: "≥ 91"}
+HEAD = """# Is the recipe right?
+
+ResNet20 on CIFAR-10, random labels, accuracy on the test set in %; the same recipe for every strategy of Tables 3 to 5.
+Script: `cifar.py`; rows: `rows.jsonl`; {devices}. From these rows came `mheal.deep.recipes.cifar`: 1,500 steps and
+three more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above.
+
+"""
+
+
+def main() -> None:
+    """A line for each number of labels and recipe."""
+    cells, devices = defaultdict(list), set()
+    for line in (HERE / "rows.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        recipe = row["recipe"]
+        cells[row["labels"], recipe["steps"], recipe["batch"], recipe["rate"]].append(100 * row["accuracy"])
+        devices.add(row["device"])
+    text = HEAD.format(devices=" and ".join(sorted(devices)))
+    text += "| labels | steps | batch | rate | seeds | accuracy | target |\n" + "|---" * 7 + "|\n"
+    for (labels, *recipe), found in sorted(cells.items()):
+        spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
+        cols = [f"{labels:,}", *(f"{v:,}" for v in recipe), len(found), f"{mean(found):.1f}{spread}", TARGETS[labels]]
+        text += f"| {' | '.join(map(str, cols))} |\n"
+    (HERE / "README.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
