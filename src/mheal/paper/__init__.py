@@ -63,15 +63,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         _IMAGES,
         ".figure11",
     ),
-    "table3": _images_table("networks that learn from few images, bought by every strategy (Figures 13–15)", ".table3"),
-    "table4": _images_table("the same where 10,000 images are there twice (Figures 16–18)", ".table4"),
-    "table5": _images_table("the same where 10,000 copies have wrong labels (Figures 19–21)", ".table5"),
     "figure12": Experiment(
         "learning curves of an SVM with up to 100 labels",
         "about 3.5 hours on one core",
         ("phishing", "adult", "satimage", "mnist"),
         ".figure12",
     ),
+    "table3": _images_table("networks that learn from few images, bought by every strategy (Figures 13–15)", ".table3"),
+    "table4": _images_table("the same where 10,000 images are there twice (Figures 16–18)", ".table4"),
+    "table5": _images_table("the same where 10,000 copies have wrong labels (Figures 19–21)", ".table5"),
 }
 
 
