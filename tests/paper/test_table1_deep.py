@@ -14,7 +14,7 @@ from mheal.paper.table1_deep_page import deep_section
 from mheal.paper.table1_images import DATASETS, draw_images, drawn
 from mheal.paper.table1_numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
 
-GPU = "they need a GPU, because without one they would take days"
+GPU = "this machine did not make them: they need a GPU, because without one they would take days"
 
 
 def silent(done, total, what):
@@ -84,14 +84,15 @@ def test_the_protocol_has_recipes_and_constants_and_another_one_is_refused(image
 def test_without_a_gpu_only_a_quick_run_trains_and_stored_rows_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "gpu", lambda: None)
     monkeypatch.setattr(table1_deep, "deep_rows", None)  # calling it would fail
+    sizes = "n = 60000, 50000, 40000, 30000, 20000, 10000, 5000, 1000"
     assert lower_half(tmp_path / "deep", None, range(5), False, silent) == (
         [],
-        f"Of 270 runs with 5 seeds, 270 are missing: {GPU}.",
+        f"Of 270 runs with 5 seeds, 270 are missing, {sizes}; {GPU}.",
     )
     assert not list(tmp_path.iterdir())
     open_deep_rows(tmp_path / "deep", False).add(fake(0, (60_000,)))
     rows, note = lower_half(tmp_path / "deep", None, range(5), False, silent)
-    assert (len(rows), note) == (12, f"Of 270 runs with 5 seeds, 258 are missing: {GPU}.")
+    assert (len(rows), note) == (12, f"Of 270 runs with 5 seeds, 258 are missing, {sizes}; {GPU}.")
 
 
 def test_a_quick_run_writes_both_halves(images, tmp_path):

@@ -5,6 +5,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from .graphs import reproducible_kernels
 from .randomness import seeded
 
 CHUNK = 2000  # rows that are read together
@@ -58,7 +59,7 @@ def diverse(P: npt.NDArray[np.float32], budget: int, *, seed: int = 0, epochs: i
     A = torch.as_tensor(P, dtype=torch.float32, device=device) + SMOOTHING
     A /= A.sum(dim=1, keepdim=True)
     chunks = [Chunk(A[part[0] : part[-1] + 1], int(share)) for part, share in zip(parts, shares, strict=True)]
-    with seeded(seed):
+    with seeded(seed), reproducible_kernels():
         train(chunks, epochs)
     picks = [part[chunk.picked.cpu().numpy()] for part, chunk in zip(parts, chunks, strict=True)]
     rank = np.concatenate([np.arange(share) for share in shares])

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss, pad
 
+from .graphs import reproducible_kernels
 from .randomness import seeded
 
 SIDE = 32  # pixels
@@ -57,7 +58,7 @@ def likeness(
     A = (A if image_shape is None else as_images(A, image_shape)).to(device)
     known = torch.zeros(len(A), dtype=torch.bool, device=device)
     known[torch.as_tensor(labeled, device=device)] = True
-    with seeded(seed):
+    with seeded(seed), reproducible_kernels():
         vae, judge = train(A, known, iterations or min(most, max(least, len(A) // 10)), beta, adversary)
     with torch.inference_mode(), _half(device):
         odds = torch.cat([judge(vae.encode(part)[0]) for part in A.split(1024)])

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..pool.files import replacing
 from ..pool.source import Progress
+from .deep_constants import CLUSTERING, constants_of
 from .table1_images import drawn
 
 AUTOENCODERS = 5
@@ -81,7 +82,8 @@ class Features:
         if file is None or not file.exists() or (kind, member) in self._found:
             return
         with np.load(file) as stored:
-            if json.loads(str(stored["made"])) == made(self.name, kind) and len(stored["features"]) == len(self.images):
+            same = json.loads(str(stored["made"])) == json.loads(json.dumps(made(self.name, kind)))
+            if same and len(stored["features"]) == len(self.images):
                 self._found[kind, member] = stored["features"].astype(np.float32)
 
     def _file(self, kind: str, member: int) -> Path:
@@ -92,8 +94,8 @@ class Features:
 def made(name: str, kind: str) -> dict[str, Any]:
     """What features of a kind depend on, beside the images and the seed."""
     if kind == "simclr":
-        return {"epochs": SIMCLR_EPOCHS, "columns": COLUMNS}
-    return {"epochs": EPOCHS[name]} | ({"batches": DEC_BATCHES} if kind == "dec" else {})
+        return {"epochs": SIMCLR_EPOCHS, "columns": COLUMNS} | constants_of("simclr", "views")
+    return {"epochs": EPOCHS[name], "batches": DEC_BATCHES} | constants_of(*CLUSTERING)
 
 
 def principal(features: Floats, columns: int) -> Floats:

@@ -14,7 +14,7 @@ def image_pool(labels: Rows, kind: str, seed: int) -> ImagePool:
     if kind == "clean":
         return ImagePool(rows, labels)
     rng = np.random.default_rng([seed, KINDS.index(kind)])
-    copied = rng.choice(len(labels), min(EXTRA, len(labels) // 6), replace=False)
+    copied = rng.choice(len(labels), min(EXTRA, len(labels) // 5), replace=False)
     said = labels[copied]
     if kind == "noisy":
         classes = int(labels.max()) + 1

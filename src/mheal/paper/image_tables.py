@@ -6,11 +6,12 @@ dataset and that number alone; accuracy is that of the network without dropout o
 """
 
 import json
+import shutil
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,29 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import datasets
+from ..algorithm import COVER
+from ..cluster.spacing import NEIGHBOURS, REFERENCES
 from ..deep.recipes import Recipe, cifar, mnist
 from ..kernels.threads import thread_count
 from ..learn.networks import Network, Rows, Run, plan, run_together
 from ..pool.files import replacing
 from ..pool.source import Progress
+from ..solve.charge import POWER, TRIM
+from .deep_constants import constants_of
 from .image_features import Features, made
-from .image_lines import CANDIDATES, CLASSES, COLUMNS, DRAWS, FIRST, ROUND, VAAL_BATCHES, Line, answers, lines
+from .image_lines import (
+    CANDIDATES,
+    CLASSES,
+    COLUMNS,
+    DRAWS,
+    FIRST,
+    ROUND,
+    TREE_ROUNDS,
+    VAAL_BATCHES,
+    Line,
+    answers,
+    lines,
+)
 from .image_pools import EXTRA, KINDS, image_pool, share_of_copies, share_of_wrong
 from .image_tables_page import page
 from .image_tables_picture import draw
@@ -34,7 +51,7 @@ from .report import write_page
 from .rows import RawRows, one_thread, stored_rows
 
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
-QUICK = (20, 30, 50)  # numbers of labels in a quick run, which is about MNIST only
+QUICK, SMALL = (20, 30, 50), 2000  # labels and images of a quick run, which is about MNIST only
 AT_ONCE = {"cnn": 20, "resnet20": 9}  # networks that are trained side by side
 
 Unit = tuple[str, int]  # title of a line, and seed
@@ -57,12 +74,14 @@ def run(kind: str, out: Path, data: Path | None, seeds: int | None, quick: bool,
 def protocol(quick: bool) -> dict[str, Any]:
     """What rows depend on, beside the key."""
     found: dict[str, Any] = {
-        "first": FIRST, "round": ROUND, "candidates": CANDIDATES, "draws": DRAWS, "vaal": VAAL_BATCHES, "extra": EXTRA,
+        "first": FIRST, "round": ROUND, "candidates": CANDIDATES, "draws": DRAWS, "vaal batches": VAAL_BATCHES,
+        "extra": EXTRA, "tree rounds": TREE_ROUNDS,
     }  # fmt: skip
     for name in COLUMNS:
         recipes = {n: asdict(network_recipe(name, n, quick)) for n in columns(name, quick)}
         found[name] = {"recipes": recipes, "codes": made(name, "dec")}
-    return found | {"simclr": made("", "simclr")}
+    ours = {"cover": COVER, "neighbours": NEIGHBOURS, "references": REFERENCES, "power": POWER, "trim": TRIM}
+    return found | {"simclr": made("", "simclr"), "mheal": ours} | constants_of("vaal")
 
 
 def columns(name: str, quick: bool) -> tuple[int, ...]:
@@ -93,6 +112,8 @@ class Task:
     def load(cls, name: str, kind: str, data: Path | None, quick: bool) -> "Task":
         """Read the images; features are prepared later."""
         X, y, X_test, y_test = datasets.load(name, data)
+        if quick:
+            X, y, X_test, y_test = X[:SMALL], y[:SMALL], X_test[:SMALL], y_test[:SMALL]
         folder = None if quick else datasets.path(name, data).parent / "features"
         features = Features(name, X, CLASSES[name], folder, quick)
         return cls(name, kind, quick, _channels_first(X), y, _channels_first(X_test), y_test, features)
@@ -101,7 +122,7 @@ class Task:
     def lines(self) -> dict[str, Line]:
         """By title."""
         shape = self.images.shape[1:]
-        return lines(self.name, (1, *shape) if len(shape) == 2 else shape)
+        return lines(self.name, (1, *shape) if len(shape) == 2 else shape, self.quick)
 
     def run(self, unit: Unit, diary: Path | None, plans: Path) -> Run:
         """The run of a line and seed, with its plan if there is one."""
@@ -111,7 +132,7 @@ class Task:
         if file.exists():
             stored = json.loads(file.read_text(encoding="utf-8"))
             planned = {int(n): np.array(rows, np.int64) for n, rows in stored.items()}
-        first = np.random.default_rng(seed).permutation(len(pool.images))[: min(line.first, len(pool.images) // 10)]
+        first = np.random.default_rng(seed).permutation(len(self.labels))[: min(line.first, len(self.labels) // 10)]
         X = np.empty((0, 0), np.float32) if planned else self._rows(line.features, seed, pool.images)
         return Run(line.method, pool, X, columns(self.name, self.quick), first, seed, diary, planned)
 
@@ -120,11 +141,13 @@ class Task:
         kinds = {self.lines[title].features for title, _ in units} - {"pixels"}
         self.features.prepare(sorted(kinds), sorted({seed for _, seed in units}), progress)
 
+    @cached_property
+    def pixels(self) -> npt.NDArray[np.float32]:
+        """Rows of numbers in [0, 1], shared by all runs."""
+        return self.images.reshape(len(self.images), -1).astype(np.float32) / np.float32(255)
+
     def _rows(self, kind: str, seed: int, images: Rows) -> npt.NDArray[np.float32]:
-        if kind == "pixels":
-            found = self.images.reshape(len(self.images), -1).astype(np.float32) / np.float32(255)
-        else:
-            found = self.features(kind, seed)
+        found = self.pixels if kind == "pixels" else self.features(kind, seed)
         return found if len(images) == len(found) else found[images]
 
 
@@ -136,28 +159,31 @@ def collect(
     task = Task.load(name, kind, data, quick)
     units = [(title, seed) for title in titles if title in task.lines for seed in seeds]
     missing = [unit for unit in units if not rows.has(name, unit[0], kind, unit[1])]
+    diaries = rows.file.parent / "unfinished" / name
+    for unit in set(units) - set(missing):  # where a run was killed between its row and this
+        _forget(diaries, unit)
     if not missing:
         return
-    diaries = rows.file.parent / "unfinished" / name
+    _same_protocol(diaries, protocol(quick))
     workers = 1 if quick else thread_count()
     task.prepare(missing, progress)
     make_plans(task, missing, diaries / "plans", progress, workers)
-    runs = {unit: task.run(unit, diaries / f"{unit[0]} {unit[1]}.json", diaries / "plans") for unit in missing}
+    runs = {unit: task.run(unit, diary_file(diaries, unit), diaries / "plans") for unit in missing}
     device = gpu() or "CPU"
 
     def finished(unit: Unit, run: Run) -> None:
         found = {"dataset": name, "method": unit[0], "setting": kind, "seed": unit[1], **_found(task, run)}
         rows.add([found | {"seconds": run.seconds, "device": device}])
-        for file in (run.diary, plan_file(diaries / "plans", unit)):
-            if file is not None:
-                file.unlink(missing_ok=True)
+        _forget(diaries, unit)
         progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {unit[0]}")
 
-    with Trainers(task, sum(run.method.asks_network for run in runs.values())) as trainers:
+    often = sum(run.method.asks_network and run.method.batch is not None for run in runs.values())
+    with Trainers(task, often or len(runs)) as trainers:
         run_together(runs, trainers.train, trainers.score, finished, thread_count())
-    for folder in (diaries / "plans", diaries, diaries.parent):
-        if folder.exists() and not any(folder.iterdir()):
-            folder.rmdir()
+    if not any(path.name != "protocol.json" for path in diaries.iterdir()):
+        shutil.rmtree(diaries)
+    if not any(diaries.parent.iterdir()):
+        diaries.parent.rmdir()
 
 
 def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, workers: int) -> None:
@@ -174,6 +200,7 @@ def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, 
         else:
             pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"), one_thread))
             futures = {pool.submit(plan, *job): at for at, job in enumerate(jobs)}
+            stack.callback(pool.shutdown, wait=False, cancel_futures=True)  # of use where this is interrupted
             plans = ((futures[future], future.result()) for future in as_completed(futures))
         for done, (at, planned) in enumerate(plans):
             with replacing(plan_file(folder, missing[at])) as part:
@@ -184,6 +211,29 @@ def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, 
 def plan_file(folder: Path, unit: Unit) -> Path:
     """Where the plan of a run is kept."""
     return folder / f"{unit[0]} {unit[1]}.json"
+
+
+def diary_file(folder: Path, unit: Unit) -> Path:
+    """Where a run writes down what it has bought."""
+    return folder / f"{unit[0]} {unit[1]}.json"
+
+
+def _same_protocol(diaries: Path, now: dict[str, Any]) -> None:
+    """Refuse to go on with runs that were begun under another protocol."""
+    note, text = diaries / "protocol.json", json.dumps(now)
+    if note.exists() and json.loads(note.read_text(encoding="utf-8")) != json.loads(text):
+        raise ValueError(f"{diaries} has runs that were begun under another protocol: delete that folder")
+    diaries.mkdir(parents=True, exist_ok=True)
+    with replacing(note) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def _forget(diaries: Path, unit: Unit) -> None:
+    """Delete what a finished run leaves."""
+    diary_file(diaries, unit).unlink(missing_ok=True)
+    plan_file(diaries / "plans", unit).unlink(missing_ok=True)
+    if (diaries / "plans").exists() and not any((diaries / "plans").iterdir()):
+        (diaries / "plans").rmdir()
 
 
 class Trainers(ExitStack):

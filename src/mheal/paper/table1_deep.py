@@ -2,13 +2,13 @@
 
 The paper names the network and little else. Here: the clusterer finds the centres DEC starts from, and the
 label of an image is its most likely cluster; every seed has its own images, the same as in the upper half, and its own
-autoencoder, which the three clusterers share. NAME+Auto+DEC is that; NAME+Auto+DEC-DA, which is not in the paper,
-moves the images a little whenever they are shown to the network, needs longer for it, and is run at the largest n only.
+autoencoder, which the three clusterers share; GMM has one start, the others ten. NAME+Auto+DEC is that;
+NAME+Auto+DEC-DA, which is not in the paper, moves the images a little whenever they are shown to the network, needs
+longer for it, and is run at the largest n only.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..cluster.accuracy import clustering_accuracy
 from ..pool.source import Progress
+from .deep_constants import CLUSTERING, constants_of
 from .machine import gpu, hindrance
 from .rows import RawRows, Row, stored_rows
 from .table1_images import DATASETS, drawn, figure_sizes, load
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
     from ..deep.dec import Recipe
 
 CLUSTERERS: dict[str, "Clusterer"] = dict(zip(METHODS, ("kmeans", "gmm", "spherical"), strict=True))
-# What the rows depend on beside the recipe and their key, by module of mheal.deep
-CONSTANTS = {
-    "dec": ("WIDTHS", "BATCH", "LENGTH", "GAMMA", "PRETRAINING", "TRAINING", "EPOCHS", "STEPS", "INTERVAL"),
-    "augment": ("SHIFT", "ANGLE"),
-    "clustering": ("STARTS", "MAX_ITER"),
-}
 
 
 def lower_half(
@@ -49,17 +44,20 @@ def lower_half(
         for method in METHODS
         for seed in seeds
     ]
-    missing = sum(unit not in there for unit in wanted)
-    return rows, f"Of {len(wanted):,} runs with {len(seeds)} seeds, {missing:,} are missing: {why}." if missing else ""
+    missing = [unit for unit in wanted if unit not in there]
+    if not missing:
+        return rows, ""
+    where = ", ".join(dict.fromkeys(f"{setting.removeprefix('n=')}" for _, _, setting, _ in missing))
+    return rows, (
+        f"Of {len(wanted):,} runs with {len(seeds)} seeds, {len(missing):,} are missing, n = {where}; "
+        f"this machine did not make them: {why}."
+    )
 
 
 def open_deep_rows(folder: Path, quick: bool) -> RawRows:
     """The rows in `folder`, to which rows made as today's code makes them can be added."""
     protocol: dict[str, Any] = {variant: asdict(recipe_of(variant, quick)) for variant in DEEP}
-    for module, names in CONSTANTS.items():
-        values = import_module(f"mheal.deep.{module}")
-        protocol[module] = {name: getattr(values, name) for name in names}
-    return RawRows(folder, "table1", protocol)
+    return RawRows(folder, "table1", protocol | constants_of(*CLUSTERING))
 
 
 def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: bool, progress: Progress) -> None:
