@@ -12,8 +12,8 @@ HEAD = """# Is the recipe right?
 ResNet20 on CIFAR-10, random labels, accuracy on the test set in %; the same recipe for every strategy of Tables 3 to 5.
 Script: `cifar.py`; rows: `rows.jsonl`; {devices}. After these rows `mheal.deep.recipes.cifar` was set: 1,500 steps and
 three more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above; so 1,800, 2,100, 3,000 and
-4,500 steps for the numbers below. How Random does with those is in Table 3. The test images that Tables 3 to 5 report on
-were looked at for this, with random labels only, and all strategies have the recipe in common.
+4,500 steps for the numbers below, which were not measured here. The test images that Tables 3 to 5 report on were
+looked at for this, with random labels only, and all strategies have the recipe in common.
 
 """
 

@@ -274,8 +274,8 @@ def _default(found: Measured, answers: Answers) -> str:
     return f"""## Is our default ahead?
 {DEFAULT} against the best other line at each number of labels after the start: the one that it is least ahead of, found
 after the fact, which is hard on {DEFAULT}. Lines on features of SimCLR are compared among themselves and with Random.
-Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds says little. The constants
-of {DEFAULT} were chosen with labels of training images of MNIST and CIFAR-10 (`results/defaults`), never of test images.
+Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds says little. Its constants
+were chosen with labels of training images of MNIST and CIFAR-10 (`results/defaults`), never of test images.
 
 {table(["dataset", "ours", "labels", "best other", "its accuracy", "ours", "difference, points", "ours is"], shown)}
 
