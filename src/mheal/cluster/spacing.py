@@ -11,7 +11,7 @@ from ..kernels.threads import resting, spans
 NEIGHBOURS = 20
 REFERENCES = 512  # at most this many points of a cluster serve as possible neighbours,
 FEWER = 128  # or so many in a large pool,
-COMPARISONS = 1 << 26  # where this many are enough
+COMPARISONS = 1 << 24  # where this many are enough
 TASK = 4096  # rows of a cluster that one thread takes at a time
 FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
