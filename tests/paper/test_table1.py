@@ -4,7 +4,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from mheal.paper import table1, table1_deep
+from mheal.paper import machine, table1
 from mheal.paper.table1 import measure, open_rows, run
 from mheal.paper.table1_images import DATASETS, draw_images, figure_sizes, table_sizes
 from mheal.paper.table1_numbers import METHODS, PAPER, RAW, Accuracies
@@ -19,7 +19,7 @@ def silent(done, total, what):
 def without_torch():
     """The upper half alone, as on a machine that has no torch."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table1_deep, "find_spec", lambda name: None if name == "torch" else find_spec(name))
+        patch.setattr(machine, "find_spec", lambda name: None if name == "torch" else find_spec(name))
         yield
 
 
@@ -49,7 +49,7 @@ def test_it_writes_rows_page_and_pictures(finished):
     assert all(0.1 < row["accuracy"] < 1 and 1 <= row["iterations"] <= 60 for row in rows)
     assert "nan" not in page
     assert "There are no rows of the deep methods here" in page
-    assert "are missing: they need torch, `pip install 'mheal[deep]'`." in page
+    assert "this machine did not make them: they need torch, `pip install 'mheal[deep]'`." in page
     assert "not on fashion_mnist, K-means 55.03 against 53.12" in page
 
 
