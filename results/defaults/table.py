@@ -27,7 +27,7 @@ neighbours in a cluster. Judged on training images that were left out of the poo
 CHARGE = """
 ## Power and trim
 "K" is the number of neighbours behind the local spacing, of 128 possible ones in a cluster, "p" the power of the
-charge, "trim" the share of the sparsest rows that come last; nothing covers the pool first. K matters below 50 labels
+charge, "trim" the share of the sparsest rows that come last; nothing covers the pool first. K matters up to 50 labels
 only, where the pool is now covered instead, so K is chosen on images, and this table chose p and trim.
 """
 COVER = """

@@ -13,7 +13,8 @@ from mheal.paper import image_tables, machine
 from mheal.paper.image_features import Features, principal
 from mheal.paper.image_lines import COLUMNS, answers, lines
 from mheal.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
-from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, plan_file, protocol
+from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, protocol
+from mheal.paper.image_unfinished import Unfinished
 from mheal.paper.published import BUDGETS, accuracies
 from mheal.paper.rows import RawRows
 from mheal.paper.table3 import run
@@ -150,7 +151,7 @@ def test_a_stopped_table_ends_as_if_it_had_not_been_stopped(digits, tmp_path, mo
     assert rows_of(tmp_path / "stopped") == whole
     assert not unfinished.parent.exists()
     (unfinished / "plans").mkdir(parents=True)
-    left = plan_file(unfinished / "plans", ("MHEAL", 0))  # as if killed just after its row was written
+    left = unfinished / "plans" / "MHEAL 0.json"  # as if killed just after its row was written
     left.write_text("{}")
     assert rows_of(tmp_path / "stopped") == whole
     assert not left.exists()
@@ -160,15 +161,16 @@ def test_a_stopped_table_ends_as_if_it_had_not_been_stopped(digits, tmp_path, mo
 def test_a_plan_is_what_a_run_would_have_bought(digits, tmp_path, workers):
     task = Task.load("mnist", "clean", digits, True)
     task.prepare([("MHEAL", 3)], silent)
-    make_plans(task, [("MHEAL", 3), ("BALD", 3)], tmp_path, silent, workers)
-    assert [path.name for path in tmp_path.iterdir()] == ["MHEAL 3.json"]
-    planned = task.run(("MHEAL", 3), tmp_path / "diary", tmp_path)
-    alone = task.run(("MHEAL", 3), tmp_path / "diary", tmp_path / "nowhere")
+    unfinished = Unfinished(tmp_path)
+    make_plans(task, [("MHEAL", 3), ("BALD", 3)], unfinished, silent, workers)
+    assert [path.name for path in (tmp_path / "plans").iterdir()] == ["MHEAL 3.json"]
+    planned = task.run(("MHEAL", 3), unfinished)
+    alone = task.run(("MHEAL", 3), Unfinished(tmp_path / "nowhere"))
     assert planned.X.size == 0 < alone.X.size
     for n in (30, 50):
         assert planned._buy(n, None).tolist() == alone._buy(n, None).tolist()
-    stored = json.loads(plan_file(tmp_path, ("MHEAL", 3)).read_text())
-    assert stored["30"] == stored["50"][:30]
+    stored = unfinished.plan(("MHEAL", 3))
+    assert stored[30].tolist() == stored[50][:30].tolist()
 
 
 def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatch):

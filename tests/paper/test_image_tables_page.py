@@ -6,8 +6,9 @@ import pytest
 from matplotlib.image import imread
 
 from mheal.paper import image_tables
+from mheal.paper.image_measured import Measured
 from mheal.paper.image_tables_page import above, against, page, verdict
-from mheal.paper.image_tables_picture import PANELS, Measured, _figure, draw, figure_number
+from mheal.paper.image_tables_picture import PANELS, _figure, draw, figure_number
 from mheal.paper.published import BUDGETS, accuracies
 
 ANSWERS = {

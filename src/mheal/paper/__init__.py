@@ -28,7 +28,7 @@ _IMAGES = ("mnist", "fashion_mnist")
 _UCI = ("skin", "shuttle", "magic04", "jm1", "covtype", "nomao")
 _CLUSTERING = Experiment(
     "clustering accuracy of K-means, GMM and SphericalKMeans, on pixels and with DEC (Table 1, Figure 9)",
-    "about 1.5 hours on one core, and 12 minutes on a GPU",
+    "about 1.5 hours on one core, and under an hour on a GPU",
     _IMAGES,
     ".table1",
 )

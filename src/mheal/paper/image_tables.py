@@ -5,8 +5,6 @@ random and counted; every network starts from scratch at each number of labels, 
 dataset and that number alone; accuracy is that of the network without dropout on the official test set.
 """
 
-import json
-import shutil
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -21,11 +19,10 @@ import numpy.typing as npt
 
 from .. import datasets
 from ..algorithm import COVER
-from ..cluster.spacing import NEIGHBOURS, REFERENCES
+from ..cluster.spacing import COMPARISONS, NEIGHBOURS, REFERENCES
 from ..deep.recipes import Recipe, cifar, mnist
 from ..kernels.threads import thread_count
 from ..learn.networks import Network, Rows, Run, plan, run_together
-from ..pool.files import replacing
 from ..pool.source import Progress
 from ..solve.charge import POWER, TRIM
 from .deep_constants import constants_of
@@ -46,6 +43,7 @@ from .image_lines import (
 from .image_pools import EXTRA, KINDS, image_pool, share_of_copies, share_of_wrong
 from .image_tables_page import page
 from .image_tables_picture import draw
+from .image_unfinished import Unfinished, Unit
 from .machine import gpu, hindrance
 from .report import write_page
 from .rows import RawRows, one_thread, stored_rows
@@ -53,8 +51,6 @@ from .rows import RawRows, one_thread, stored_rows
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
 QUICK, SMALL = (20, 30, 50), 2000  # labels and images of a quick run, which is about MNIST only
 AT_ONCE = {"cnn": 20, "resnet20": 9}  # networks that are trained side by side
-
-Unit = tuple[str, int]  # title of a line, and seed
 
 
 def run(kind: str, out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
@@ -80,7 +76,14 @@ def protocol(quick: bool) -> dict[str, Any]:
     for name in COLUMNS:
         recipes = {n: asdict(network_recipe(name, n, quick)) for n in columns(name, quick)}
         found[name] = {"recipes": recipes, "codes": made(name, "dec")}
-    ours = {"cover": COVER, "neighbours": NEIGHBOURS, "references": REFERENCES, "power": POWER, "trim": TRIM}
+    ours = {
+        "cover": COVER,
+        "neighbours": NEIGHBOURS,
+        "references": REFERENCES,
+        "comparisons": COMPARISONS,
+        "power": POWER,
+        "trim": TRIM,
+    }
     return found | {"simclr": made("", "simclr"), "mheal": ours} | constants_of("vaal")
 
 
@@ -124,17 +127,13 @@ class Task:
         shape = self.images.shape[1:]
         return lines(self.name, (1, *shape) if len(shape) == 2 else shape, self.quick)
 
-    def run(self, unit: Unit, diary: Path | None, plans: Path) -> Run:
+    def run(self, unit: Unit, unfinished: Unfinished) -> Run:
         """The run of a line and seed, with its plan if there is one."""
-        (title, seed), file = unit, plan_file(plans, unit)
-        line, pool = self.lines[title], image_pool(self.labels, self.kind, unit[1])
-        planned = None
-        if file.exists():
-            stored = json.loads(file.read_text(encoding="utf-8"))
-            planned = {int(n): np.array(rows, np.int64) for n, rows in stored.items()}
+        title, seed = unit
+        line, pool, planned = self.lines[title], image_pool(self.labels, self.kind, seed), unfinished.plan(unit)
         first = np.random.default_rng(seed).permutation(len(self.labels))[: min(line.first, len(self.labels) // 10)]
         X = np.empty((0, 0), np.float32) if planned else self._rows(line.features, seed, pool.images)
-        return Run(line.method, pool, X, columns(self.name, self.quick), first, seed, diary, planned)
+        return Run(line.method, pool, X, columns(self.name, self.quick), first, seed, unfinished.diary(unit), planned)
 
     def prepare(self, units: list[Unit], progress: Progress) -> None:
         """Get the features that these runs look at."""
@@ -159,40 +158,37 @@ def collect(
     task = Task.load(name, kind, data, quick)
     units = [(title, seed) for title in titles if title in task.lines for seed in seeds]
     missing = [unit for unit in units if not rows.has(name, unit[0], kind, unit[1])]
-    diaries = rows.file.parent / "unfinished" / name
+    unfinished = Unfinished(rows.file.parent / "unfinished" / name)
     for unit in set(units) - set(missing):  # where a run was killed between its row and this
-        _forget(diaries, unit)
+        unfinished.forget(unit)
     if not missing:
+        unfinished.end()
         return
-    _same_protocol(diaries, protocol(quick))
+    unfinished.begin(protocol(quick))
     workers = 1 if quick else thread_count()
     task.prepare(missing, progress)
-    make_plans(task, missing, diaries / "plans", progress, workers)
-    runs = {unit: task.run(unit, diary_file(diaries, unit), diaries / "plans") for unit in missing}
+    make_plans(task, missing, unfinished, progress, workers)
+    runs = {unit: task.run(unit, unfinished) for unit in missing}
     device = gpu() or "CPU"
 
     def finished(unit: Unit, run: Run) -> None:
         found = {"dataset": name, "method": unit[0], "setting": kind, "seed": unit[1], **_found(task, run)}
         rows.add([found | {"seconds": run.seconds, "device": device}])
-        _forget(diaries, unit)
+        unfinished.forget(unit)
         progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {unit[0]}")
 
     often = sum(run.method.asks_network and run.method.batch is not None for run in runs.values())
     with Trainers(task, often or len(runs)) as trainers:
         run_together(runs, trainers.train, trainers.score, finished, thread_count())
-    if not any(path.name != "protocol.json" for path in diaries.iterdir()):
-        shutil.rmtree(diaries)
-    if not any(diaries.parent.iterdir()):
-        diaries.parent.rmdir()
+    unfinished.end()
 
 
-def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, workers: int) -> None:
+def make_plans(task: Task, units: list[Unit], unfinished: Unfinished, progress: Progress, workers: int) -> None:
     """Let lines that plan do so, in so many processes; a plan is a file, and is made once."""
-    missing = [u for u in units if task.lines[u[0]].method.plans and not plan_file(folder, u).exists()]
+    missing = [u for u in units if task.lines[u[0]].method.plans and unfinished.plan(u) is None]
     if not missing:
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    runs = [task.run(unit, None, folder) for unit in missing]
+    runs = [task.run(unit, unfinished) for unit in missing]
     jobs = [(run.method, run.X, run.budgets, run.first, run.seed) for run in runs]
     with ExitStack() as stack:
         if workers == 1:
@@ -203,37 +199,8 @@ def make_plans(task: Task, units: list[Unit], folder: Path, progress: Progress, 
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)  # of use where this is interrupted
             plans = ((futures[future], future.result()) for future in as_completed(futures))
         for done, (at, planned) in enumerate(plans):
-            with replacing(plan_file(folder, missing[at])) as part:
-                part.write_text(json.dumps({n: rows.tolist() for n, rows in planned.items()}), encoding="utf-8")
+            unfinished.keep_plan(missing[at], planned)
             progress(done + 1, len(missing), f"{task.name}, planning")
-
-
-def plan_file(folder: Path, unit: Unit) -> Path:
-    """Where the plan of a run is kept."""
-    return folder / f"{unit[0]} {unit[1]}.json"
-
-
-def diary_file(folder: Path, unit: Unit) -> Path:
-    """Where a run writes down what it has bought."""
-    return folder / f"{unit[0]} {unit[1]}.json"
-
-
-def _same_protocol(diaries: Path, now: dict[str, Any]) -> None:
-    """Refuse to go on with runs that were begun under another protocol."""
-    note, text = diaries / "protocol.json", json.dumps(now)
-    if note.exists() and json.loads(note.read_text(encoding="utf-8")) != json.loads(text):
-        raise ValueError(f"{diaries} has runs that were begun under another protocol: delete that folder")
-    diaries.mkdir(parents=True, exist_ok=True)
-    with replacing(note) as part:
-        part.write_text(text, encoding="utf-8")
-
-
-def _forget(diaries: Path, unit: Unit) -> None:
-    """Delete what a finished run leaves."""
-    diary_file(diaries, unit).unlink(missing_ok=True)
-    plan_file(diaries / "plans", unit).unlink(missing_ok=True)
-    if (diaries / "plans").exists() and not any((diaries / "plans").iterdir()):
-        (diaries / "plans").rmdir()
 
 
 class Trainers(ExitStack):

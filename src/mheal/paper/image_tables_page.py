@@ -7,8 +7,9 @@ import numpy as np
 
 from ..learn.statistics import t_interval
 from .image_lines import lines
+from .image_measured import Measured
 from .image_pools import KINDS
-from .image_tables_picture import DEFAULT, PAPER, RANDOM, SIMCLR, Answers, Measured, figure_number
+from .image_tables_picture import DEFAULT, PAPER, RANDOM, SIMCLR, Answers, figure_number
 from .published import BUDGETS, accuracies
 from .report import Floats, compare, percent, table, tally
 from .rows import Row
