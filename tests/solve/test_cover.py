@@ -16,8 +16,7 @@ def attraction(X, Y, scale):
 
 def plain(X, n, chosen=()):
     """Try every row at every step."""
-    others = np.delete(X, list(chosen), axis=0)
-    scale = np.median(((others[:, None] - X[None]) ** 2).sum(-1))
+    scale = np.median(((X[:, None] - X[None]) ** 2).sum(-1))
     drawn = attraction(X, X, scale)
     picks = list(chosen)
     for _ in range(n):

@@ -25,6 +25,8 @@ from ..kernels.threads import thread_count
 from ..learn.networks import Network, Rows, Run, plan, run_together
 from ..pool.source import Progress
 from ..solve.charge import POWER, TRIM
+from ..solve.cover import CANDIDATES as COVERING
+from ..solve.cover import REFERENCES as COVERED
 from .deep_constants import constants_of
 from .image_features import Features, made
 from .image_lines import (
@@ -78,6 +80,8 @@ def protocol(quick: bool) -> dict[str, Any]:
         found[name] = {"recipes": recipes, "codes": made(name, "dec")}
     ours = {
         "cover": COVER,
+        "covering": COVERING,
+        "covered": COVERED,
         "neighbours": NEIGHBOURS,
         "references": REFERENCES,
         "comparisons": COMPARISONS,

@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
-REFERENCES = 2048  # rows that stand for the pool
-CANDIDATES = 3072  # rows that may be picked
+from ..kernels.gains import attraction, gains
+
+REFERENCES = 4096  # rows that stand for the pool
+CANDIDATES = 8192  # rows that may be picked
+PAIRS = 1 << 18  # distances that their median is taken of
 AT_ONCE = 32  # candidates whose gains are renewed together
-BLOCK = 512  # rows compared at a time
+BLOCK = 512  # labelled rows looked at together
 TIE = 1e-5  # gains that differ by less, relatively, are equal
 ROUNDING = 1e-5  # of an attraction in float32: duplicates of a pick add no more than that
 
@@ -29,25 +32,19 @@ def cover(points: Any, n: int, chosen: Rows, rng: np.random.RandomState) -> Rows
     references = _sample(total, REFERENCES, rng)
     candidates = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
     R, C = (points.take(rows).astype(np.float32) for rows in (references, candidates))
-    square = _squared_distances(C, R)  # a row for each candidate
-    scale = float(np.median(square.ravel()[:: max(1, square.size >> 18)])) or 1.0
-    drawn = _attraction(square, scale)
+    scale = _median_square(R[:: -(-R.shape[0] ** 2 // PAIRS)], R)  # of references only: labels do not change them
     so_far = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
         labelled = points.take(chosen[lo : lo + BLOCK]).astype(np.float32)
-        np.maximum(so_far, _attraction(_squared_distances(labelled, R), scale).max(axis=0), out=so_far)
-    return candidates[_greedy(drawn, so_far, min(n, len(C)))]
+        np.maximum(so_far, attraction(labelled, R, scale).max(axis=0), out=so_far)
+    return candidates[_greedy(attraction(C, R, scale), so_far, min(n, len(C)))]
 
 
 def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: int) -> Rows:
     """Candidates (rows of `drawn`) in the order of what each adds; of equal ones what draws most, then the first."""
-
-    def gain(those: Rows) -> npt.NDArray[np.float64]:
-        return np.asarray(np.maximum(drawn[those] - so_far, 0).sum(axis=1, dtype=np.float64))
-
-    drawing = drawn.sum(axis=1, dtype=np.float64)
     every = np.arange(len(drawn))
-    bound = np.concatenate([gain(part) for part in np.array_split(every, -(-len(every) // BLOCK))])
+    drawing = gains(drawn, every, np.zeros_like(so_far))
+    bound = gains(drawn, every, so_far) if so_far.any() else drawing.copy()
     picked: list[int] = []
     while len(picked) < n:
         exact = np.zeros(len(bound), bool)
@@ -61,7 +58,7 @@ def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: 
             highest = np.argpartition(-bound, min(AT_ONCE, len(bound)) - 1)[:AT_ONCE]
             stale = np.union1d(highest, first)
             stale = stale[~exact[stale]]
-            bound[stale], exact[stale] = gain(stale), True
+            bound[stale], exact[stale] = gains(drawn, stale, so_far), True
         if bound[best] <= ROUNDING * len(so_far):
             break
         picked.append(best)
@@ -76,16 +73,9 @@ def _sample(n: int, size: int, rng: np.random.RandomState) -> Rows:
     return np.sort(sample_without_replacement(n, size, random_state=rng)).astype(np.int64)
 
 
-def _squared_distances(A: npt.NDArray[np.float32], B: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    square = A @ B.T
-    square *= -2
+def _median_square(A: npt.NDArray[np.float32], B: npt.NDArray[np.float32]) -> float:
+    """The median squared distance between rows of A and of B; 1 where that is 0."""
+    square = -2 * (A @ B.T)
     square += np.einsum("ij,ij->i", A, A)[:, None]
     square += np.einsum("ij,ij->i", B, B)
-    return np.maximum(square, 0, out=square)
-
-
-def _attraction(square: npt.NDArray[np.float32], scale: float) -> npt.NDArray[np.float32]:
-    """1/(1 + square/scale), in place."""
-    square /= np.float32(scale)
-    square += 1
-    return np.reciprocal(square, out=square)
+    return max(0.0, float(np.median(square))) or 1.0
