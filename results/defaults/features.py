@@ -25,12 +25,17 @@ from sklearn.svm import SVC
 
 from mheal import MHEAL
 from mheal.cluster import spacing
+from mheal.solve import cover
 from mheal.strategies import Pool as Rows
 from mheal.strategies import get
 
 BUDGETS = {"mnist": (50, 100, 200, 300, 500), "cifar10": (100, 200, 500, 1000, 2000, 5000)}
 BUDGETS["fashion_mnist"] = BUDGETS["mnist"]
-SETTINGS = [(64, 40, 128), (128, 40, 128), (256, 40, 128), (256, 20, 512), (512, 20, 512)]  # cover, neighbours, of
+WHOLE, LESS = (8192, 4096), (3072, 2048)  # rows that the cover chooses from, and rows that it looks at
+SETTINGS = [  # cover, neighbours, of how many; and what the cover sees
+    (64, 40, 128, *WHOLE), (128, 40, 128, *WHOLE), (256, 40, 128, *WHOLE), (256, 20, 512, *LESS),
+    (256, 20, 512, *WHOLE), (512, 20, 512, *WHOLE),
+]  # fmt: skip
 OTHERS = ("random", "kmeans", "kmedoids", "maxherding")
 
 
@@ -68,9 +73,10 @@ def run(job):
         for b in [most] if strategy.kind == "ranked" else [b for b in BUDGETS[name] if b <= 1000]:
             picks = strategy.select(Rows(X, first, y[:20], None, np.random.default_rng(seed)), b - 20).indices
             record(other, picks, BUDGETS[name] if strategy.kind == "ranked" else [b])
-    for cover, spacing.NEIGHBOURS, spacing.REFERENCES in SETTINGS:
-        picks = MHEAL(cover=cover, random_state=seed).select(X, most - 20, first).indices
-        record(f"cover={cover} K={spacing.NEIGHBOURS} of {spacing.REFERENCES}", picks)
+    for length, spacing.NEIGHBOURS, spacing.REFERENCES, cover.CANDIDATES, cover.REFERENCES in SETTINGS:
+        picks = MHEAL(cover=length, random_state=seed).select(X, most - 20, first).indices
+        seen_less = f" of {LESS[0]}×{LESS[1]}" if cover.CANDIDATES == LESS[0] else ""
+        record(f"cover={length}{seen_less} K={spacing.NEIGHBOURS} of {spacing.REFERENCES}", picks)
     return rows
 
 

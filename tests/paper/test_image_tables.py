@@ -75,19 +75,35 @@ def test_pools_of_each_kind():
     assert clean.images.tolist() == list(range(n))
     for pool in (repeated, noisy):
         assert len(pool.images) == n + 10_000
-        assert len(set(pool.images[n:].tolist())) == 10_000
+        assert np.bincount(np.bincount(pool.images)).tolist() == [0, n - 10_000, 10_000]
     assert (repeated.labels == y[repeated.images]).all()
-    assert (noisy.labels[:n] == y).all()
-    assert (noisy.labels[n:] != y[noisy.images[n:]]).all()
-    assert np.bincount(noisy.labels[n:], minlength=10).min() > 800  # any other class
-    assert image_pool(y, "noisy", 4).images[-1] != noisy.images[-1]
+    wrong = noisy.labels != y[noisy.images]
+    assert len(set(noisy.images[wrong].tolist())) == wrong.sum() == 10_000
+    assert (np.bincount(noisy.images)[noisy.images[wrong]] == 2).all()
+    assert np.bincount(noisy.labels[wrong], minlength=10).min() > 800  # any other class
+    assert image_pool(y, "noisy", 4).images.tolist() != noisy.images.tolist()
+
+
+def test_a_copy_stands_before_its_original_as_often_as_behind_it():
+    """Else whoever takes the first of two equal rows never buys a wrong label."""
+    y = np.zeros(50_000, np.int64)
+    y[0] = 9
+    noisy = image_pool(y, "noisy", 0)
+    place = np.arange(len(noisy.images))
+    wrong = noisy.labels != y[noisy.images]
+    original = np.empty(len(y), np.int64)
+    original[noisy.images[~wrong]] = place[~wrong]
+    assert 0.48 < (place[wrong] < original[noisy.images[wrong]]).mean() < 0.52
 
 
 def test_shares_of_copies_and_of_wrong_labels():
     y = np.arange(600) % 10
     pool = image_pool(y, "noisy", 0)
-    copy = 600
-    bought = np.array([copy, pool.images[copy], 1, 2] if pool.images[copy] > 2 else [copy, pool.images[copy], 7, 8])
+    wrong = pool.labels != y[pool.images]
+    copy = int(np.flatnonzero(wrong)[0])
+    original = int(np.flatnonzero((pool.images == pool.images[copy]) & ~wrong)[0])
+    others = np.flatnonzero(np.bincount(pool.images)[pool.images] == 1)[:2]
+    bought = np.array([copy, original, *others])
     assert share_of_copies(pool, bought) == 0.25
     assert share_of_wrong(pool, y, bought) == 0.25
 
@@ -224,6 +240,7 @@ def test_photographs_have_lines_of_their_own(tmp_path, monkeypatch):
     np.savez(tmp_path / "cifar10.npz", X_train=X[:400], y_train=y[:400], X_test=X[400:], y_test=y[400:])
     monkeypatch.setitem(COLUMNS, "cifar10", (40, 60, 90))
     monkeypatch.setattr("mheal.paper.image_lines.VAAL_BATCHES", 2)
+    monkeypatch.setattr("mheal.deep.vaal.CHANNELS", (8, 16, 32, 64))  # a batch of the paper's takes a core 10 seconds
     tiny = replace(network_recipe("cifar10", 1000, False), steps=4, batch=16, warm_up=1)
     monkeypatch.setattr(image_tables, "network_recipe", lambda name, labels, quick: replace(tiny, steps=labels // 10))
     for constant, value in (("DEC_BATCHES", 2), ("SIMCLR_EPOCHS", 1), ("COLUMNS", 16)):

@@ -19,7 +19,8 @@ def image_pool(labels: Rows, kind: str, seed: int) -> ImagePool:
     if kind == "noisy":
         classes = int(labels.max()) + 1
         said = (said + rng.integers(1, classes, len(said))) % classes  # any class but the right one
-    return ImagePool(np.append(rows, copied), np.append(labels, said))
+    order = rng.permutation(len(rows) + len(copied))  # else strategies that take the first of equals never buy a copy
+    return ImagePool(np.append(rows, copied)[order], np.append(labels, said)[order])
 
 
 def share_of_copies(pool: ImagePool, bought: Rows) -> float:

@@ -73,7 +73,7 @@ def protocol(quick: bool) -> dict[str, Any]:
     """What rows depend on, beside the key."""
     found: dict[str, Any] = {
         "first": FIRST, "round": ROUND, "candidates": CANDIDATES, "draws": DRAWS, "vaal batches": VAAL_BATCHES,
-        "extra": EXTRA, "tree rounds": TREE_ROUNDS,
+        "extra": EXTRA, "shuffled": True, "tree rounds": TREE_ROUNDS,
     }  # fmt: skip
     for name in COLUMNS:
         recipes = {n: asdict(network_recipe(name, n, quick)) for n in columns(name, quick)}
@@ -135,7 +135,7 @@ class Task:
         """The run of a line and seed, with its plan if there is one."""
         title, seed = unit
         line, pool, planned = self.lines[title], image_pool(self.labels, self.kind, seed), unfinished.plan(unit)
-        first = np.random.default_rng(seed).permutation(len(self.labels))[: min(line.first, len(self.labels) // 10)]
+        first = np.random.default_rng(seed).permutation(len(pool.labels))[: min(line.first, len(self.labels) // 10)]
         X = np.empty((0, 0), np.float32) if planned else self._rows(line.features, seed, pool.images)
         return Run(line.method, pool, X, columns(self.name, self.quick), first, seed, unfinished.diary(unit), planned)
 
@@ -170,7 +170,7 @@ def collect(
         return
     unfinished.begin(protocol(quick))
     workers = 1 if quick else thread_count()
-    task.prepare(missing, progress)
+    task.prepare([unit for unit in missing if unfinished.plan(unit) is None], progress)
     make_plans(task, missing, unfinished, progress, workers)
     runs = {unit: task.run(unit, unfinished) for unit in missing}
     device = gpu() or "CPU"

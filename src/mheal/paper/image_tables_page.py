@@ -18,8 +18,8 @@ UNSUPERVISED = ("K-means", "K-medoids", "Hierarchical", "Core-set", "MHEAL")  # 
 CLOSE = 0.01  # a number no farther from the paper's is as printed
 POOLS = {
     "clean": "every training image once",
-    "repeated": "every training image once and 10,000 of them twice; a copy costs a label like any other image",
-    "noisy": "every training image once and 10,000 of them twice, the copies with wrong labels",
+    "repeated": "every training image once and 10,000 of them twice, in random order; a copy costs a label",
+    "noisy": "every training image once and 10,000 of them twice, in random order, the copies with wrong labels",
 }
 SHARES = {"repeated": ("copies", "an image bought before"), "noisy": ("wrong", "a wrong label")}
 PLACES = {"yes": "ahead", "no difference": "level", "no": "behind"}
@@ -100,7 +100,7 @@ line has bought, with a recipe that depends on that number alone, and tested on 
 set by what Random is known to reach on them (`results/recipes`).
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
 an autoencoder; the rest ask the network, or VAAL its own. Protocol: `mheal.paper.image_tables`. The paper prints one
-number a cell, with no spread.
+number a cell, with no spread. Minutes are by the clock; where other runs shared the GPU they say what it cost at most.
 
 {chr(10).join(runs)}
 
