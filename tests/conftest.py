@@ -1,6 +1,12 @@
 """Helpers shared by all tests."""
 
+import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import reference`
+
+# Where test processes share the cores, threads of torch and BLAS that outnumber them mostly wait for each other. To be
+# set before numpy and torch are loaded; our own threads are as many as ever.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")

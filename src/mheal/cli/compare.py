@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..learn import Curves
-    from ._compare_runs import Runs
+    from ._compare_runs import Runs, Unit
 
 USUAL = ("mheal", "random", "coreset", "kmeans")
 BUDGETS = (10, 20, 50, 100, 200)
@@ -115,7 +115,7 @@ def compare(
         listed = ", ".join(str(step) for step in steps)
         console.print(f"{out}: its runs are for {listed} labels; for fewer, choose another --out", markup=False)
     kept.begin()
-    _carry_out(todo, kept, chosen, len(done), len(units), console)
+    _carry_out(todo, kept, chosen, units, steps, console)
     curves = kept.curves(chosen, seeds)
     _write(curves, out, Path(pool).name, data.note(n_pool, n_test))
     if not quiet:
@@ -144,17 +144,20 @@ def _default_budgets(n_pool: int) -> list[int]:
     return [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
 
 
-def _carry_out(todo: Any, runs: "Runs", chosen: list[str], done: int, total: int, console: "Console") -> None:
-    """Run what is missing, keeping each unit as soon as it is finished."""
+def _carry_out(
+    todo: Any, runs: "Runs", chosen: list[str], units: set["Unit"], budgets: list[int], console: "Console"
+) -> None:
+    """Run what is missing of `units`, keeping each as soon as it is finished."""
     try:
         with progress_bar(console) as progress:
-            progress(done, total, "comparing")
-            for unit in todo:
+            found = len(runs.done(budgets) & units)
+            progress(found, len(units), "comparing")
+            for done, unit in enumerate(todo, found + 1):
                 runs.add(unit, chosen)
-                done += 1
-                progress(done, total, "comparing")
+                progress(done, len(units), "comparing")
     except KeyboardInterrupt:
-        console.print(f"{done} of {total} runs are kept in {runs.folder}: the same command goes on from there")
+        kept = len(runs.find(runs.folder, runs.settings).done(budgets) & units)  # what is written, not what is counted
+        console.print(f"{kept} of {len(units)} runs are kept in {runs.folder}: the same command goes on from there")
         raise
 
 

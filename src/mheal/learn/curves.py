@@ -168,7 +168,15 @@ class Curves:
 
     def savings(self, against: str = "random") -> dict[str, Savings]:
         """Labels saved at equal accuracy by every other strategy, see `Savings`; over shared seeds."""
-        return {name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)}
+        if against not in self._savings:  # a thousand resamples each, and a report asks three times
+            self._savings[against] = {
+                name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)
+            }
+        return dict(self._savings[against])
+
+    @cached_property
+    def _savings(self) -> dict[str, dict[str, Savings]]:
+        return {}
 
     # ---- tables
 

@@ -1,11 +1,12 @@
 """The classifiers that learn from the labels bought."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 def _logistic(seed: int, n_labels: int) -> Any:
@@ -51,14 +52,20 @@ def make_model(name: str, seed: int, labels: npt.NDArray[Any]) -> Any:
     return MODELS[name](seed, len(labels))
 
 
+@cache
+def _threads(kind: str) -> ThreadpoolController:
+    """The thread pools of all libraries that a kind of model has loaded: to look for them takes longer than to fit."""
+    return ThreadpoolController()
+
+
 def fit_model(name: str, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
     """The classifier fitted on one thread: on tiny data threaded BLAS only waits, 60 times as long on busy cores."""
     model = make_model(name, seed, labels)
-    with threadpool_limits(1):
+    with _threads(type(model).__name__).limit(limits=1):
         return model.fit(X, labels)
 
 
 def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The model's classes for the rows of X, on one thread for the same reason."""
-    with threadpool_limits(1):
+    with _threads(type(model).__name__).limit(limits=1):
         return np.asarray(model.predict(X))
