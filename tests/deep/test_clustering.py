@@ -126,6 +126,8 @@ def test_without_a_random_state_a_checkpoint_brings_its_own(tmp_path):
         ({"max_iter": 1.5}, "max_iter must be a whole number ≥ 0"),
         ({"update_interval": 0}, "update_interval must be"),
         ({"tol": -1}, "tol must be a number"),
+        ({"pretrain_rate": 0}, "pretrain_rate must be a positive number"),
+        ({"pretrain_rate": 1e9}, "codes are not finite: set pretrain_rate lower, for instance to 1e.08"),
         ({"clusterer": "dbscan"}, "clusterer must be one of spherical, kmeans, gmm"),
         ({"variant": "vade"}, "variant must be one of dec, idec"),
         ({"augment": True, "image_shape": (8, 9)}, r"no images of 8 × 9: set image_shape"),

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..cluster import SphericalKMeans
 from ..pool.source import Progress
 from .checkpoint import Checkpoint
-from .dec import Recipe, Refined, Refinement, Rows, codes_of, pretrain, soft_labels, untrained
+from .dec import PRETRAINING, Recipe, Refined, Refinement, Rows, codes_of, pretrain, soft_labels, untrained
 from .stack import Stack, fast_matmul
 
 Clusterer = Literal["spherical", "kmeans", "gmm"]
@@ -128,6 +128,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network
     image_shape : (height, width) or (height, width, channels) of those images; None: square and grey
     pretrain_epochs : int or None; None: 300, or as many as make 5,000 batches
+    pretrain_rate : of learning meanwhile; for photographs 0.1 is better than the usual 1
     max_iter : int; batches of DEC at most
     update_interval : int or None; batches between two targets. None: half an epoch, but 30 at least
     tol : float; stop when fewer than this share of the labels change between two targets
@@ -163,6 +164,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         augment: bool = False,
         image_shape: tuple[int, ...] | None = None,
         pretrain_epochs: int | None = None,
+        pretrain_rate: float = PRETRAINING[1],
         max_iter: int = Recipe.max_iter,
         update_interval: int | None = None,
         tol: float = Recipe.tol,
@@ -178,6 +180,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.augment = augment
         self.image_shape = image_shape
         self.pretrain_epochs = pretrain_epochs
+        self.pretrain_rate = pretrain_rate
         self.max_iter = max_iter
         self.update_interval = update_interval
         self.tol = tol
@@ -244,6 +247,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             left_to_us = value is None and name in ("pretrain_epochs", "update_interval")
             if not left_to_us and (not isinstance(value, Integral) or value < least):
                 raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+        if not isinstance(self.pretrain_rate, Real) or not self.pretrain_rate > 0:
+            raise ValueError(f"pretrain_rate must be a positive number, got {self.pretrain_rate!r}")
         if not isinstance(self.tol, Real) or self.tol < 0:
             raise ValueError(f"tol must be a number ≥ 0, got {self.tol!r}")
         for name, allowed in (("clusterer", get_args(Clusterer)), ("variant", get_args(Variant))):
@@ -254,6 +259,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         return Recipe(
             self.n_clusters, self.code, self.variant, self._images(columns) if self.augment else None,
             self.pretrain_epochs, self.max_iter, self.update_interval, self.tol,
+            self.pretrain_rate,
         )  # fmt: skip
 
     def _images(self, columns: int) -> tuple[int, ...]:

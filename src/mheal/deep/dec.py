@@ -23,7 +23,7 @@ INTERVAL = 30  # batches between two targets at least: in fewer too little chang
 CHUNK = 1 << 16  # rows of all members together that are encoded at one time
 LENGTH = 12.0  # of a code, on average, when DEC begins
 GAMMA = 0.1  # the share of the clustering loss in IDEC
-PRETRAINING: tuple[Method, float] = ("sgd", 1.0)  # and its rate
+PRETRAINING: tuple[Method, float] = ("sgd", 1.0)  # and its usual rate
 TRAINING: dict[str, tuple[Method, float]] = {"dec": ("sgd", 0.01), "idec": ("adam", 1e-3)}
 
 
@@ -33,6 +33,7 @@ class Recipe:
 
     image_shape : (height, width[, channels]) of images that are to be augmented; None: no augmentation
     pretrain_epochs : None: 300, or as many as make 5,000 batches
+    pretrain_rate : of learning; photographs want less than drawings, say 0.1
     update_interval : batches between two targets; None: half an epoch, but 30 at least
     tol : stop when fewer than this share of the labels have changed between two targets
     """
@@ -45,6 +46,7 @@ class Recipe:
     max_iter: int = 20_000
     update_interval: int | None = None
     tol: float = 1e-3
+    pretrain_rate: float = PRETRAINING[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
         x = _augmented(rows[places], draws, recipe)
         return _mean_square(decoder(encoder(x)) - x)
 
-    trainer = Trainer([*encoder.parameters(), *decoder.parameters()], loss, *PRETRAINING)
+    trainer = Trainer([*encoder.parameters(), *decoder.parameters()], loss, PRETRAINING[0], recipe.pretrain_rate)
     shuffles = Shuffles(seeds, rows.n, BATCH, 0, rows.X.device, _draws(recipe))
     epochs = recipe.pretrain_epochs
     if epochs is None:
@@ -132,7 +134,11 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
             trainer.step(*shuffles(epoch * shuffles.per_epoch + step))
         if progress is not None:
             progress(epoch + 1, epochs, "training an autoencoder")
-    _set_length(encoder, decoder, codes_of(encoder, rows))
+    codes = codes_of(encoder, rows)
+    if not bool(torch.isfinite(codes).all()):
+        lower = f"{recipe.pretrain_rate / 10:g}"
+        raise ValueError(f"the autoencoder's codes are not finite: set pretrain_rate lower, for instance to {lower}")
+    _set_length(encoder, decoder, codes)
     return encoder, decoder
 
 
