@@ -14,6 +14,7 @@ FLOORS = [
     {"solve", "deep"},
     {"spread"},
     {"algorithm"},
+    {"scale"},
     {"strategies"},
     {"learn"},
     {"theory"},

@@ -75,7 +75,7 @@ def run(job):
             record(other, picks, BUDGETS[name] if strategy.kind == "ranked" else [b])
     for length, spacing.NEIGHBOURS, spacing.REFERENCES, cover.CANDIDATES, cover.REFERENCES in SETTINGS:
         picks = MHEAL(cover=length, random_state=seed).select(X, most - 20, first).indices
-        seen_less = f" of {LESS[0]}×{LESS[1]}" if cover.CANDIDATES == LESS[0] else ""
+        seen_less = f" of {LESS[0]}×{LESS[1]}" if LESS[0] == cover.CANDIDATES else ""
         record(f"cover={length}{seen_less} K={spacing.NEIGHBOURS} of {spacing.REFERENCES}", picks)
     return rows
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import cluster, datasets, kernels, learn, paper, pool, solve, sphere, strategies, theory
+    from . import cluster, datasets, kernels, learn, paper, pool, scale, solve, sphere, strategies, theory
     from .algorithm import MHEAL, select
     from .cluster import SphericalKMeans
     from .selection import Selection
@@ -28,7 +28,7 @@ _HOME = {
     "Selection": ".selection",
 }
 _ROOMS = (
-    "cluster", "datasets", "kernels", "learn", "paper", "pool", "solve", "sphere", "strategies", "theory",
+    "cluster", "datasets", "kernels", "learn", "paper", "pool", "scale", "solve", "sphere", "strategies", "theory",
 )  # fmt: skip
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "learn",
     "paper",
     "pool",
+    "scale",
     "select",
     "solve",
     "sphere",

@@ -1,7 +1,9 @@
 """MHEAL, Algorithm 2: cluster, start, spread, merge."""
 
+import hashlib
 from importlib import import_module
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -9,10 +11,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from ._version import __version__
 from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
+from .kernels.points import Points, moments
 from .pool.check import as_budget, as_labeled, as_pool
+from .pool.workspace import Memory, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .solve.cover import cover
@@ -48,6 +53,8 @@ class MHEAL(BaseEstimator):
     direction : "tangent" or "chord", how rotation sees directions from the centre
     init, n_init, max_iter, tol : of the clustering, see SphericalKMeans
     cluster_sample : fit the clusters on at most this many rows, then assign the others; None: on all rows
+    device : where arrays are worked on: None (here), or a torch device such as "cuda", through which a pool that does
+        not fit into its memory is streamed. Tensors are worked on where they lie
     random_state : int, RandomState or None
 
     Examples
@@ -78,6 +85,7 @@ class MHEAL(BaseEstimator):
         max_iter: int = 10,
         tol: float = 1e-3,
         cluster_sample: int | None = SAMPLE,
+        device: str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -95,6 +103,7 @@ class MHEAL(BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.cluster_sample = cluster_sample
+        self.device = device
         self.random_state = random_state
 
     @classmethod
@@ -111,31 +120,55 @@ class MHEAL(BaseEstimator):
         )  # fmt: skip
         return cls(n_clusters, **(published | changes))
 
-    def select(self, X: Any, budget: int, labeled: Any = None) -> Selection:
+    def select(
+        self, X: Any, budget: int, labeled: Any = None, workspace: str | Path | Memory | None = None
+    ) -> Selection:
         """`budget` rows of X, best first, away from the rows `labeled` already.
 
-        X: array, memory map, SciPy sparse matrix, DataFrame, or torch tensor (which stays on its device).
+        X: array, memory map, SciPy sparse matrix, DataFrame, torch tensor (which stays on its device) or Dask array
+            (whose cluster then does the work, see `mheal.scale`).
+        workspace : a folder for what is finished while the run is not, or a mheal.pool.workspace.Workspace. The same
+            call goes on from there after it was stopped; random_state must then be an integer. The folder is deleted at
+            the end.
         """
         self._check()
+        with opened(workspace) as stages:
+            if type(X).__module__.partition(".")[0] == "dask":
+                scale = import_module(".scale", __package__)
+                return scale.select(X, budget, labeled, model=self, progress=stages.report)
+            return self._select(X, budget, labeled, stages)
+
+    def _select(self, X: Any, budget: int, labeled: Any, stages: Memory) -> Selection:
+        if stages.on_disk:
+            stages.begin(self._run(X, budget, labeled))
         rng = check_random_state(self.random_state)
-        points = self._points(X, int(rng.randint(2**31)))
+        points = self._points(X, int(rng.randint(2**31)), stages)
         labeled = as_labeled(labeled, points.shape[0])
         budget = as_budget(budget, points.shape[0] - len(labeled))
 
-        points, labels, centers, charge = self._metric(points, rng)
+        points, labels, centers, charge = self._metric(points, rng, stages)
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
         elif self.global_repulsion:
             lead = None
             if charge is not None and len(labeled) < self.cover:
-                lead = cover(points, min(self.cover - len(labeled), budget), labeled, rng)
-            picks = spread_pool(points, budget, labeled, charge, lead)
+                wanted = min(self.cover - len(labeled), budget)
+                lead = stages.once("cover", lambda: {"rows": cover(points, wanted, labeled, rng)}, rng)["rows"]
+            picks = spread_pool(points, budget, labeled, charge, lead, stages)
         else:
             picks = spread_clusters(
                 points, budget, labeled, labels, centers, charge, quota=self.quota, n_starts=self.n_starts,
-                start_length=self.start_length, direction=self.direction, rng=rng,
+                start_length=self.start_length, direction=self.direction, rng=rng, stages=stages,
             )  # fmt: skip
         return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
+
+    def _run(self, X: Any, budget: int, labeled: Any) -> dict[str, Any]:
+        """What a workspace knows this selection by."""
+        if not isinstance(self.random_state, Integral):
+            raise ValueError("a workspace needs an integer random_state: else a run could not go on as it began")
+        rows = hashlib.sha256(np.asarray([] if labeled is None else labeled).tobytes()).hexdigest()
+        parameters = {name: str(value) for name, value in self.get_params().items()}
+        return {"pool": mark(X), "budget": int(budget), "labeled": rows, "parameters": parameters, "mheal": __version__}
 
     def energy(self, X: Any, rows: Any) -> npt.NDArray[np.float64]:
         """Energy of every beginning of these rows of X: the mean over pairs of −log of their (charged) distance.
@@ -150,46 +183,61 @@ class MHEAL(BaseEstimator):
         return charged_energy(points.take(rows), np.ones(len(rows)) if charge is None else charge.weight[rows])
 
     def _metric(
-        self, points: Any, rng: np.random.RandomState
+        self, points: Any, rng: np.random.RandomState, stages: Memory | None = None
     ) -> tuple[Any, npt.NDArray[np.int32], npt.NDArray[Any], Charge | None]:
         """The points that distances are measured between, their clusters and centres, and their charges."""
-        labels, centers = self._cluster(points, rng)
+        stages = stages or Memory()
+
+        def cluster() -> dict[str, npt.NDArray[Any]]:
+            return dict(zip(("labels", "centers"), self._cluster(points, rng), strict=True))
+
+        labels, centers = stages.once("clusters", cluster, rng).values()
         if self.space == "unit":
             points = points.unit()
+        if isinstance(points, Points):
+            points.forget_norms()  # what follows needs the memory
         if self.charge is None:
             return points, labels, centers, None
-        spacing = local_spacing(points, labels, len(centers))
+        spacing = stages.once("spacing", lambda: {"r": local_spacing(points, labels, len(centers))})["r"]
         power = POWER if self.charge == "auto" else float(self.charge)
         return points, labels, centers, charge_of(spacing, power, self.trim)
 
-    def _points(self, X: Any, seed: int) -> Any:
+    def _points(self, X: Any, seed: int, stages: Memory | None = None) -> Any:
         """X as the kernels of its own device see it, standardised unless raw."""
-        if type(X).__module__.partition(".")[0] == "torch":
-            kernels = import_module(".kernels.torch", __package__)
-            X = kernels.as_pool(X)
-        else:
-            kernels = import_module(".kernels.cpu", __package__)
-            X = as_pool(X, seed)
+        stages = stages or Memory()
+        tensor = type(X).__module__.partition(".")[0] == "torch"
+        on_device = tensor or self.device is not None
+        kernels = import_module(".kernels.torch" if on_device else ".kernels.cpu", __package__)
+        X = kernels.as_pool(X) if tensor else as_pool(X, seed)
+        place = {} if tensor or not on_device else {"device": self.device}
         if self.space == "raw":
-            points = kernels.Points.raw(X)
+            points = kernels.Points.raw(X, **place)
             points.norms()  # refuses NaN and infinity by their row, before rows are sampled
             return points
-        points = kernels.Points.standardized(X)
+        if on_device:
+            points = kernels.Points.standardized(X, **place)
+        else:
+            mean, deviation = stages.once(
+                "moments", lambda: dict(zip(("mean", "deviation"), moments(X), strict=True))
+            ).values()
+            points = kernels.Points.standardized(X, (mean, deviation))
         if points.constant() and len(X) > 1:
             raise ValueError(f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between")
         return points
 
     def _cluster(self, points: Any, rng: np.random.RandomState) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """Eq. 9: a spherical cluster for each row, and the unit centres."""
-        n = points.shape[0]
+        return sampled_clusters(points, self._kmeans(points.shape[0], rng), self.cluster_sample, rng)
+
+    def _kmeans(self, n: int, rng: np.random.RandomState) -> SphericalKMeans:
+        """The clustering that is asked for in a pool of n rows."""
         k = auto_clusters(n) if self.n_clusters == "auto" else int(self.n_clusters)
         if k > n:
             raise ValueError(f"n_clusters is {k}, but X has only {n} rows: ask for at most {n}")
-        kmeans = SphericalKMeans(
+        return SphericalKMeans(
             k, init=self.init, n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
             random_state=rng.randint(2**31),
         )  # fmt: skip
-        return sampled_clusters(points, kmeans, self.cluster_sample, rng)
 
     def _check(self) -> None:
         """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""

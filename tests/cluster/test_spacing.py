@@ -5,6 +5,7 @@ import pytest
 
 import reference
 from mheal.cluster import local_spacing, spacing
+from mheal.kernels.groups import grouped
 from mheal.kernels.points import Points
 
 
@@ -28,10 +29,46 @@ def test_thinned_references_estimate_the_same_density():
 def test_large_pools_have_fewer_references(monkeypatch):
     asked = []
     monkeypatch.setattr(spacing, "COMPARISONS", 1 << 18)
-    monkeypatch.setattr(spacing, "_thin", lambda rows, size: asked.append(size) or rows[:size])
+    monkeypatch.setattr(spacing, "_thin", lambda count, size: asked.append(size) or np.arange(min(count, size)))
     for n in (400, 1024, 1500, 3000):
         local_spacing(Points.raw(np.random.default_rng(0).standard_normal((n, 2))), np.zeros(n, np.int32), 1)
     assert asked == [512, 256, 174, 128]
+
+
+def by_cluster(X, labels, k, references, fewest=8):
+    """Spacing cluster by cluster: every s-th member, in ascending order, serves as a possible neighbour."""
+    out = np.empty(len(X))
+    for c in range(k):
+        members = np.flatnonzero(labels == c)
+        candidates = members if len(members) > fewest else np.arange(len(X))
+        thin = candidates
+        if len(candidates) > references:
+            thin = candidates[np.linspace(0, len(candidates) - 1, references).astype(int)]
+        wanted = max(1, min(len(thin) - 1, 20, max(fewest, round(20 * len(thin) / len(candidates)))))
+        distance = np.sqrt(((X[members][:, None] - X[thin][None]) ** 2).sum(-1))
+        distance[members[:, None] == thin[None]] = np.inf
+        out[members] = np.sort(distance, axis=1)[:, :wanted].mean(1)
+    return out
+
+
+@pytest.mark.parametrize("k", [1, 3, 40])
+def test_a_file_read_in_the_order_of_rows_gives_what_clusters_one_by_one_give(k, tmp_path, monkeypatch):
+    monkeypatch.setattr(spacing, "SPAN_BYTES", 1)
+    monkeypatch.setattr(spacing, "TASK", 64)
+    monkeypatch.setattr(spacing, "TOGETHER", 16)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 6))
+    labels = rng.choice(k, 3000, p=rng.dirichlet(np.ones(k))).astype(np.int32)
+    labels[labels == k - 1] = 0
+    labels[[5, 700, 2900]] = k - 1  # a tiny cluster
+    np.save(tmp_path / "X.npy", X)
+    mapped = Points.raw(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    spans = []
+    monkeypatch.setattr(spacing, "grouped", lambda *args: spans.append(args[2:]) or grouped(*args))
+    read = local_spacing(mapped, labels, k)
+    assert len(spans) > 4
+    np.testing.assert_array_equal(read, local_spacing(Points.raw(X), labels, k))
+    np.testing.assert_allclose(read, by_cluster(X, labels, k, 512), rtol=1e-6)
 
 
 def test_tiny_clusters_borrow_the_pool():

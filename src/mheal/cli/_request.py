@@ -1,7 +1,9 @@
 """What `mheal select` was asked for, as data: it can be carried out, written down and carried out again."""
 
 import os
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
     from ..selection import Selection
     from ..strategies import Strategy
 
-PER_ROW = 100  # bytes that picking keeps for each row; benchmarks/memory.py measures 65
-SCRATCH = 100_000_000  # bytes of buffers, whatever the pool
+ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
+ROW_FLOATS = 5  # and floats
+SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
+ON_CLUSTER = ("mheal", "mheal-paper")  # strategies that a Dask cluster carries out
 THRIFTY = ("mheal", "mheal-paper", "random")  # strategies that never copy a memory-mapped pool
+RESUMED = ("mheal", "mheal-paper")  # those that can be stopped and taken up again
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Request:
     embed: str | None = None
     seed: int = 0
     max_memory: int | None = None
+    scheduler: str | None = None
 
     PATHS = ("pool", "labeled", "keep")
 
@@ -69,30 +75,108 @@ class Result:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def carry_out(request: Request, console: "Console") -> Result:
-    """Read the pool and pick."""
+def carry_out(request: Request, console: "Console", folder: Path | None = None) -> Result:
+    """Read the pool and pick. What a large pool needs on disk, and what is finished of it, is in `folder` meanwhile."""
+    from ..pool.pages import resident
+
     strategy = _strategy(request)
+    before = resident()
     limit = request.max_memory
-    if limit is not None:
-        _refuse_large_files(request, limit)
     start = perf_counter()
-    source = read(request, console)
+    shards = [] if limit is None or folder is None else _large_shards(request, limit)
+    if shards and folder is not None:
+        source = _streamed(request, shards, folder, console)
+    else:
+        source = read(request, console)
     reading = perf_counter() - start
-    if limit is not None:
-        _refuse_large_pool(source, limit)
+    if limit is not None:  # what streaming leaves behind goes as other memory is asked for
+        _refuse_large_pool(source, limit, before if shards else resident())
     start = perf_counter()
-    picks, labeled = _pick(request, strategy, source, console)
+    picks, labeled = _pick(request, strategy, source, console, folder)
+    if (shards or request.scheduler is not None) and source.id_column is not None:
+        from ..pool.shards import ids_of
+
+        source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
     return Result(picks, source, strategy, labeled, {"reading": reading, "picking": perf_counter() - start})
+
+
+def _streamed(request: Request, shards: list[Path], folder: Path, console: "Console") -> Source:
+    """The pool of shards that do not fit into memory, as one file in `folder`."""
+    from ..pool.pages import limited_pages
+    from ..pool.shards import stream_shards
+    from ..pool.workspace import Workspace
+    from ._common import names, say_source
+
+    for option, value in {"--text": request.text, "--embed": request.embed}.items():
+        if value is not None:
+            raise ValueError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+    limit = request.max_memory or 2**63
+    with progress_bar(console) as progress, limited_pages(None, limit):
+        stages = Workspace(folder / "pool", limit, progress)
+        with _kept_unless_mistaken(stages):
+            source = stream_shards(
+                shards, request.pool, stages, columns=names(request.columns), without=names(request.without) or (),
+                id_column=request.id,
+            )  # fmt: skip
+    say_source(request.pool, source, console)
+    return source
+
+
+@contextmanager
+def _kept_unless_mistaken(stages: Any) -> Iterator[None]:
+    """What is finished stays if the run is stopped, but not after an error that the same command would meet again."""
+    from ..pool.workspace import OtherRun
+
+    try:
+        yield
+    except OtherRun:
+        raise
+    except (ValueError, TypeError):
+        stages.end()
+        raise
 
 
 def read(request: Request, console: "Console") -> Source:
     """The pool that the request names."""
-    from ._common import names
+    from ._common import names, say_source
 
+    if request.scheduler is not None:
+        source = _on_cluster(request, names(request.columns), names(request.without) or [])
+        say_source(request.pool, source, console)
+        return source
     return read_source(
         request.pool, console, columns=request.columns, without=names(request.without) or (), id_column=request.id,
         text=request.text, embed=request.embed, seed=request.seed,
     )  # fmt: skip
+
+
+def _on_cluster(request: Request, columns: list[str] | None, without: list[str]) -> Source:
+    """Parquet files as a cluster reads them: X is a Dask array, and only those ids are read that are asked for."""
+    for option in ("text", "embed", "max_memory"):
+        if getattr(request, option) is not None:
+            raise ValueError(f"a cluster reads columns of numbers as they are: leave out --{option.replace('_', '-')}")
+    if request.strategy not in ON_CLUSTER:
+        raise ValueError(f"{request.strategy} does not run on a cluster: {' and '.join(ON_CLUSTER)} do")
+    try:
+        from ..scale.parquet import Ids, column_names, parquet_files, read_parquet
+    except ImportError as error:
+        raise ValueError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
+    id_column = request.id
+    if id_column is None and "id" in column_names(request.pool) and "id" not in (columns or []):
+        id_column = "id"
+    ids: Any = None if id_column is None else Ids(request.pool, id_column)
+    X = read_parquet(request.pool, columns, [*without, *([] if id_column is None else [id_column])])
+    said = f"{X.shape[1]:,} columns of numbers, in {X.npartitions:,} parts"
+    return Source(X, "vectors", said, parquet_files(request.pool), ids, id_column)
+
+
+def _cluster(request: Request) -> AbstractContextManager[Any]:
+    """The cluster that was asked for, if any."""
+    if request.scheduler is None:
+        return nullcontext()
+    from ..scale import connected
+
+    return connected(request.scheduler)
 
 
 def _strategy(request: Request) -> "Strategy":
@@ -106,11 +190,14 @@ def _strategy(request: Request) -> "Strategy":
     return kind(n_clusters=request.clusters)
 
 
-def _pick(request: Request, strategy: "Strategy", source: Source, console: "Console") -> tuple["Selection", int]:
+def _pick(
+    request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
+) -> tuple["Selection", int]:
     from ..learn.models import fit_model
     from ..pool.check import as_budget
     from ..pool.labels import read_labels
     from ..pool.pages import limited_pages
+    from ..pool.workspace import Memory, Workspace, working_in
     from ..strategies import Pool
 
     n = len(source.X)
@@ -139,8 +226,13 @@ def _pick(request: Request, strategy: "Strategy", source: Source, console: "Cons
     known = values if kept is None else np.empty(0)  # labels of all rows before, or of none
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
-        progress(0, 0, f"picking {new:,} of {n:,} rows")
-        picks = strategy.select(pool, new)
+        stages = Memory(progress)
+        if folder is not None and request.strategy in RESUMED and _is_large(request, source.X):
+            stages = Workspace(folder / "picks", request.max_memory, progress)
+        else:
+            progress(0, 0, f"picking {new:,} of {n:,} rows")
+        with _kept_unless_mistaken(stages), working_in(stages), _cluster(request):
+            picks = strategy.select(pool, new)
     return picks if kept is None else _joined(kept, picks), len(rows)
 
 
@@ -166,30 +258,46 @@ def _joined(first: "Selection", then: "Selection") -> "Selection":
     return Selection(*(np.concatenate([getattr(first, name), getattr(then, name)]) for name in columns))
 
 
+def _is_large(request: Request, X: Any) -> bool:
+    """Whether it pays to keep what is finished: picking may take long, or memory is short."""
+    if request.max_memory is not None:
+        return True
+    return bool(X.nbytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2)
+
+
 def needed(X: Any) -> int:
     """Bytes that picking from X needs besides what the process has now; a memory-mapped X itself can be given back."""
-    from ..pool.pages import HEADROOM
+    from ..kernels.traversal import FRONT_BYTES, FRONT_SHARE
+    from ..pool.pages import headroom
 
-    return SCRATCH + PER_ROW * len(X) + (HEADROOM if isinstance(X, np.memmap) else 0)
+    mapped = isinstance(X, np.memmap)
+    floats = 8 if X.dtype == np.float64 else 4
+    front = min(FRONT_BYTES, X.shape[0] * X.shape[1] * floats // FRONT_SHARE)
+    copied = 0 if X.dtype in (np.float32, np.float64) else X.shape[0] * X.shape[1] * 4
+    return SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * len(X) + front + copied + (headroom() if mapped else 0)
 
 
-def _refuse_large_files(request: Request, limit: int) -> None:
+def _large_shards(request: Request, limit: int) -> list[Path]:
+    """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
     from ..pool.locate import locate
 
     if request.strategy not in THRIFTY:
         raise ValueError(f"--max-memory is kept by {', '.join(THRIFTY)} only: {request.strategy} may copy the pool")
     found = locate(request.pool)
+    if found.form == ".parquet":
+        from ..pool.shards import expected_bytes
+
+        return found.files if 2 * expected_bytes(found.files) > limit else []
     total = sum(file.stat().st_size for file in found.files)
     if (found.form != ".npy" or len(found.files) > 1) and total > limit:
         raise ValueError(
-            f"{request.pool} holds {size(total)}, which cannot be read within {size(limit)}: "
-            "only a single .npy file is read in place (`mheal embed` writes one)"
+            f"{request.pool} holds {size(total)}, which cannot be read within {size(limit)}: only a single .npy file "
+            "is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
         )
+    return []
 
 
-def _refuse_large_pool(source: Source, limit: int) -> None:
-    from ..pool.pages import resident
-
-    total = resident() + needed(source.X)
+def _refuse_large_pool(source: Source, limit: int, present: int) -> None:
+    total = present + needed(source.X)
     if total > limit:
         raise ValueError(f"picking from {len(source.X):,} rows takes about {size(total)}: raise --max-memory to that")

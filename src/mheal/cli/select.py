@@ -82,7 +82,24 @@ def select(
             metavar="FILE.png", help="Draw the pool, the picks and what is left uncovered.", rich_help_panel=WRITING
         ),
     ] = None,
-    max_memory: Annotated[str | None, typer.Option(metavar="4GB", help="Stay below this, or refuse.")] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(metavar="4GB", help="Stay below this, or refuse; .npy and .parquet files may be larger."),
+    ] = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where a run within --max-memory keeps what is finished. Default: beside the picks.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let a Dask cluster read .parquet shards and pick: `local`, or its address (tcp://host:8786).",
+        ),
+    ] = None,
     forecast: Annotated[bool, typer.Option("--forecast", help="Say what it will cost, and stop.")] = False,
     rerun: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Repeat what the record beside some picks says.")
@@ -94,6 +111,7 @@ def select(
 
     Writes rank, row (counted from 0), id, cluster, gain (how far the pick was from all before it) and radius (how far
     the farthest item still is) to picks.csv, and beside it picks.json, a record with which --rerun repeats it exactly.
+    A run with --max-memory, or of a pool that fills the memory, can be stopped: the same command goes on from there.
 
     Example: mheal select digits.csv --without label --budget 50
 
@@ -107,22 +125,28 @@ def select(
     if rerun is not None:
         if pool is not None or budget is not None:
             raise ValueError("--rerun takes the pool and the budget from the record: leave them out")
-        return _rerun(rerun, out, format, console)
+        return _rerun(rerun, out, format, workspace, console)
     if pool is None or budget is None:
         raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
-        None if max_memory is None else parse_size(max_memory),
+        None if max_memory is None else parse_size(max_memory), scheduler,
     )  # fmt: skip
+    if scheduler is not None and (plot is not None or forecast):
+        raise ValueError(
+            "--plot and --forecast look at the pool from here, which --scheduler keeps away: leave them out"
+        )
     if forecast:
         return _forecast(request, console)
-    _run(request, out or "picks.csv", format, plot, console)
+    _run(request, out or "picks.csv", format, plot, workspace, console)
     return None
 
 
-def _run(request: "Request", out: str, format: str | None, plot: Path | None, console: "Console") -> "Result":
+def _run(
+    request: "Request", out: str, format: str | None, plot: Path | None, workspace: Path | None, console: "Console"
+) -> "Result":
     from ..pool.files import replacing
     from ..pool.write import format_of, render
     from ._record import make_record, record_path
@@ -132,7 +156,15 @@ def _run(request: "Request", out: str, format: str | None, plot: Path | None, co
     target = Path(out)
     if out != "-" and not target.parent.is_dir():  # before an hour of work, not after it
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
-    result = carry_out(request, console)
+    folder = workspace or Path("picks.csv.unfinished" if out == "-" else f"{out}.unfinished")
+    try:
+        result = carry_out(request, console, folder)
+    except KeyboardInterrupt:
+        if folder.exists():
+            console.print(f"What is finished is in {folder}: the same command goes on from there", markup=False)
+        raise
+    finally:
+        _remove_empty(folder)
     content = render(result.picks, result.source, form)
     if plot is not None:
         from ._map import draw
@@ -147,8 +179,23 @@ def _run(request: "Request", out: str, format: str | None, plot: Path | None, co
         record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
         with replacing(record_path(target)) as part:
             part.write_text(record + "\n", encoding="utf-8")
+    _remove_finished(folder)
     _say(result, [] if out == "-" else [target, record_path(target)], plot, console)
     return result
+
+
+def _remove_finished(folder: Path) -> None:
+    """The picks are written: nothing is left to go on from."""
+    from ..pool.workspace import Workspace
+
+    for part in ("pool", "picks"):
+        Workspace(folder / part).end()
+    _remove_empty(folder)
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _say(result: "Result", written: list[Path], plot: Path | None, console: "Console") -> None:
@@ -177,13 +224,13 @@ def _forecast(request: "Request", console: "Console") -> None:
     )
 
 
-def _rerun(path: Path, out: str | None, format: str | None, console: "Console") -> None:
+def _rerun(path: Path, out: str | None, format: str | None, workspace: Path | None, console: "Console") -> None:
     from ..pool.write import picks_digest
     from ._record import read_record, refuse_changed_inputs
 
     request, record = read_record(path)
     refuse_changed_inputs(request, record)
-    result = _run(request, out or str(path.parent / record["picks"]["file"]), format, None, console)
+    result = _run(request, out or str(path.parent / record["picks"]["file"]), format, None, workspace, console)
     if picks_digest(result.picks) == record["picks"]["sha256"]:
         console.print("The picks are identical to the recorded ones.")
     else:

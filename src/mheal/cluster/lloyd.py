@@ -10,8 +10,10 @@ import numpy.typing as npt
 from ..kernels import codes
 from ..kernels.kmeans import BLOCK, assign_part
 from ..kernels.nearest import pack
-from ..kernels.points import Points
-from ..kernels.threads import run_parts, spans
+from ..kernels.points import Points, passes
+from ..kernels.threads import rest, resting, run_parts, spans
+
+AT_ONCE = 1 << 25  # bytes of rows between two rests
 
 Progress = Callable[[int, float], None]  # iteration, squared distance the centres moved
 
@@ -32,7 +34,7 @@ class Lloyd:
     def __init__(
         self, points: Points, centers: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None, coded: bool = True
     ) -> None:
-        """`coded` allows half a copy of the rows, which pays for itself in the second pass."""
+        """`coded` allows half a copy of the rows, which pays for itself in the second pass, where memory allows."""
         n, d = points.shape
         k = len(centers)
         self.points = points
@@ -44,10 +46,11 @@ class Lloyd:
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
         self.moved = np.zeros(k, points.dtype)
         self.first = True
-        self.codes = codes.empty_codes(n if coded and codes.usable(n, d, k) else 0, d)
+        self.codes = codes.empty_codes(n if coded and not resting() and codes.usable(n, d, k) else 0, d)
         # A number of parts that depends on the pool alone, so that sums do not depend on the number of threads.
         parts = 16 if n < 1 << 21 else 64
         self.parts = spans(n, max(8 * BLOCK, -(-n // (parts * BLOCK)) * BLOCK))
+        self.step = max(8, AT_ONCE // (BLOCK * max(1, points.X[:1].nbytes))) * BLOCK
 
     def assign(self, exact: bool = False) -> None:
         """E-step: labels, and the sums of unit rows that the next centres are made of.
@@ -62,10 +65,14 @@ class Lloyd:
             G = np.empty((BLOCK, self.C.shape[1]), self.C.dtype)
             staged = G.view()
             staged.flags.writeable = False
-            looks = assign_part(
-                self.points.X, *span, self.points.offset, self.points.scale, self.inverse_norm, self.weight,
-                *centers, *coded, self.labels, self.upper, self.lower, sums, mass, self.first, exact, G, staged,
-            )  # fmt: skip
+            looks = 0
+            for lo in range(*span, self.step):
+                looks += assign_part(
+                    self.points.X, lo, min(span[1], lo + self.step), self.points.offset, self.points.scale,
+                    self.inverse_norm, self.weight, *centers, *coded, self.labels, self.upper, self.lower, sums, mass,
+                    self.first, exact, G, staged,
+                )  # fmt: skip
+                rest()
             return sums, mass, looks
 
         looks = 0
@@ -124,4 +131,24 @@ class Lloyd:
             return inertia
         self.assign(exact=True)  # that difference cancels where all rows are close to their centres
         # 1 − cos is half the squared chord.
-        return float(np.dot(self.upper.astype(np.float64) ** 2, self.weight * (self.inverse_norm > 0))) / 2
+        return sum(self._squares(lo, hi) for lo, hi in self.parts) / 2
+
+    def _squares(self, lo: int, hi: int) -> float:
+        counts = self.weight[lo:hi] * (self.inverse_norm[lo:hi] > 0)
+        return float(np.dot(self.upper[lo:hi].astype(np.float64) ** 2, counts))
+
+
+def assign_once(points: Points, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """The nearest of the unit centres for each row, −1 where a row has no direction; nothing else is kept of a row."""
+    labels = np.empty(points.shape[0], np.int32)
+
+    def part(span: tuple[int, int]) -> None:
+        lo, hi = span
+        some = Points(points.X[lo:hi], points.offset, points.scale, points.factor[:0])
+        lloyd = Lloyd(some, centers, coded=False)
+        lloyd.parts = [(0, hi - lo)]  # in this thread
+        lloyd.assign()
+        labels[lo:hi] = np.where(some.nonzero(), lloyd.labels, -1)
+
+    run_parts(part, passes(points.X))
+    return labels

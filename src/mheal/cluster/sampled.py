@@ -1,4 +1,8 @@
-"""Clusters of a large pool at the price of a small one: fitted on a sample, then every row assigned once."""
+"""Clusters of a large pool at the price of a small one: fitted on a sample, then every row assigned once.
+
+A sample is also what spares a pool on disk most of its passes. Without one every iteration reads the file once, less
+what the bounds skip; starts and results are then those of the pool in memory, which no cheaper warm-up would give.
+"""
 
 from typing import Any
 
@@ -6,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.points import Points
-from .lloyd import Lloyd
+from .lloyd import assign_once
 from .spherical import SphericalKMeans
 
 SAMPLE = 16384
@@ -25,22 +29,23 @@ def sampled_clusters(
     if sample is None or n <= max(sample, kmeans.n_clusters):
         kmeans._fit(points)
         labels, centers = kmeans.labels_, kmeans.cluster_centers_
+        labels[~points.nonzero()] = -1
     else:
         rows = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
         centers = kmeans._fit(points.subset(rows)).cluster_centers_
         labels = _assign(points, centers)
-    somewhere = points.nonzero()
-    if not somewhere.all():
-        labels[~somewhere] = _nearest_to_origin(points, np.where(somewhere, labels, -1), len(centers))
+    nowhere = labels < 0
+    if nowhere.any():
+        labels[nowhere] = _nearest_to_origin(points, labels, len(centers))
     return labels, centers
 
 
 def _assign(points: Any, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    if not isinstance(points, Points):
-        return points.nearest(centers)[0]
-    lloyd = Lloyd(points, centers, coded=False)
-    lloyd.assign()
-    return lloyd.labels
+    if isinstance(points, Points):
+        return assign_once(points, centers)
+    labels: npt.NDArray[np.int32] = points.assign(centers).labels()
+    labels[~points.nonzero()] = -1
+    return labels
 
 
 def _nearest_to_origin(points: Any, labels: npt.NDArray[np.int32], k: int) -> int:

@@ -1,5 +1,6 @@
 """Sparse rows (text) for spherical k-means."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,27 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 BLOCK = 8192  # rows whose scores are dense at one time
+
+
+@dataclass(frozen=True)
+class SparseAssigned:
+    """What a comparison of all rows with all centres gave."""
+
+    label: npt.NDArray[np.int32]
+    similarity: npt.NDArray[np.float64]
+    total: npt.NDArray[np.float64]
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The most similar centre of each row."""
+        return self.label
+
+    def cosine(self) -> npt.NDArray[np.float64]:
+        """Its cosine."""
+        return self.similarity
+
+    def sums(self) -> npt.NDArray[np.float64]:
+        """Weighted sum of the unit rows of each centre, (k, d)."""
+        return self.total
 
 
 class SparseRows:
@@ -19,21 +41,17 @@ class SparseRows:
         self.dtype: np.dtype[Any] = self.U.dtype
         self.shape: tuple[int, int] = self.U.shape
 
-    def nearest(self, C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """The most similar centre of each row, and its cosine."""
+    def assign(self, C: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None) -> SparseAssigned:
+        """The most similar centre of each row, and the weighted sum of the unit rows of each centre."""
         n = self.shape[0]
         labels, cosine = np.empty(n, np.int32), np.empty(n)
         for lo in range(0, n, BLOCK):
             scores = self.U[lo : lo + BLOCK] @ C.T
             labels[lo : lo + BLOCK] = scores.argmax(axis=1)
             cosine[lo : lo + BLOCK] = scores.max(axis=1)
-        return labels, cosine
-
-    def sums(self, labels: npt.NDArray[np.int32], weight: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
-        """Weighted sum of the unit rows of each label, (k, d)."""
-        n = self.shape[0]
-        membership = sparse.csr_matrix((weight, (labels, np.arange(n))), shape=(k, n))
-        return np.asarray((membership @ self.U.astype(np.float64)).todense())
+        counts = np.ones(n) if weight is None else np.asarray(weight, np.float64)
+        membership = sparse.csr_matrix((counts, (labels, np.arange(n))), shape=(len(C), n))
+        return SparseAssigned(labels, cosine, np.asarray((membership @ self.U.astype(np.float64)).todense()))
 
     def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """These unit rows, dense."""

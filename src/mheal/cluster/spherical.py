@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..kernels import backend
 from ..kernels.points import Points
 from .lloyd import Clustering, Lloyd
 from .plain import PlainLloyd
@@ -173,8 +174,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if self.init == "random":
             return X.directions(rng.choice(usable, self.n_clusters, replace=False))
         sample = sample_rows(usable, self.n_clusters, rng)
-        U = X.take(sample) if isinstance(X, SparseRows) else X.directions(sample)
         w = np.ones(len(sample)) if weight is None else weight[sample]
+        if getattr(X, "backend", None) == "torch":
+            return X.directions(sample[backend(X).plus_plus(X, sample, w, self.n_clusters, rng)])
+        U = X.take(sample) if isinstance(X, SparseRows) else X.directions(sample)
         return X.directions(sample[plus_plus(U, w, self.n_clusters, rng)])
 
     def _report(self, run: int, iteration: int, shift: float) -> None:

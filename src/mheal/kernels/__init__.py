@@ -1,7 +1,7 @@
 """The only hot loops: numba and BLAS on the CPU, torch where the data already lives there.
 
-Both backends offer the same four names: Points (the pool as kernels see it), Picks, Traversal and spacing. What
-goes in and comes out is NumPy; only the pool and its scores stay on the device.
+Both backends offer the same names: Points (the pool as kernels see it), Picks, Traversal and spacing. What goes in and
+comes out is NumPy; only the pool and its scores stay on the device.
 """
 
 from importlib import import_module

@@ -11,8 +11,9 @@ from .simd import kernel, wide_vectors
 from .threads import run_parts, single_threaded_blas
 
 CHUNK = 128  # points scored by one BLAS call
+KEPT_BYTES = 1 << 26  # of references that are kept between tasks
 
-Task = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]
+Task = tuple[npt.NDArray[Any], npt.NDArray[np.int64], int]
 
 
 @kernel
@@ -62,12 +63,16 @@ def _spacing_part(
 def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
     """For each task (members, references, neighbours): how far, on average, each member's nearest references are.
 
-    Members and references are ascending rows; a point is not its own neighbour.
+    Members and references are ascending rows; a point is not its own neighbour. Tasks may share their references,
+    which are then taken from the pool once, if all of them together are few.
     """
+    shared = {id(references): references for _, references, _ in tasks}
+    few = sum(map(len, shared.values())) * points.shape[1] * points.dtype.itemsize <= KEPT_BYTES
+    kept = {key: points.take(references) for key, references in shared.items()} if few else {}
 
     def work(task: Task) -> npt.NDArray[Any]:
         members, references, neighbours = task
-        R = points.take(references)
+        R = kept[id(references)] if few else points.take(references)
         R_norm2 = np.einsum("ij,ij->i", R, R)
         out = np.empty(len(members), points.dtype)
         _spacing_part(

@@ -9,8 +9,10 @@ import numpy.typing as npt
 from .simd import kernel, prefetch_row, wide_vectors
 from .threads import rest, resting, run_parts, spans
 
-FirstScores = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # squared lengths, squared distances to the first pick
-PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
+FirstScores = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # squared lengths, scores against the first pick or picks
+Moments = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]  # mean and standard deviation of each column
+PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool,
+PASS_BYTES = 1 << 24  # or fewer, if they are wide
 FEW_ROWS = 32  # scattered rows between two rests: reading one may bring in a megabyte around it
 
 
@@ -21,7 +23,7 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
     d = X.shape[1]
     for z in range(n):
         if z + 8 < n:
-            prefetch_row(X, rows[z + 8])
+            prefetch_row(X, np.int64(rows[z + 8]))
         i = rows[z]
         if offset.size:
             for t in range(d):
@@ -32,6 +34,11 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
         if factor.size:
             for t in range(d):
                 out[z, t] *= factor[i]
+
+
+def passes(X: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    """Spans of rows that cut X into the parts of one pass."""
+    return spans(len(X), max(1, min(PASS_ROWS, PASS_BYTES // max(1, X[:1].nbytes))))
 
 
 @kernel
@@ -46,7 +53,7 @@ def _moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any)
             square[t] += v * v
 
 
-def moments(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def moments(X: npt.NDArray[Any]) -> Moments:
     """Mean and standard deviation of each column of X, in one pass."""
     n, d = X.shape
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
@@ -56,7 +63,7 @@ def moments(X: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
         _moments_part(X, span[0], span[1], shift, total, square)
         return total, square
 
-    sums = run_parts(part, spans(n, PASS_ROWS))
+    sums = run_parts(part, passes(X))
     first = np.sum([total for total, _ in sums], axis=0) / n
     second = np.sum([square for _, square in sums], axis=0) / n
     with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
@@ -106,9 +113,9 @@ class Points:
         return cls(X, empty, empty, empty)
 
     @classmethod
-    def standardized(cls, X: npt.NDArray[Any]) -> "Points":
-        """Columns of mean 0 and standard deviation 1; constant columns become 0."""
-        mean, deviation = moments(X)
+    def standardized(cls, X: npt.NDArray[Any], known: Moments | None = None) -> "Points":
+        """Columns of mean 0 and standard deviation 1; constant columns become 0. `known` are the moments of X."""
+        mean, deviation = known or moments(X)
         if not np.isfinite(deviation).all():
             refuse_nonfinite(X)
         dtype = _working_dtype(X)
@@ -127,6 +134,16 @@ class Points:
         """Number of points and of coordinates."""
         return self.X.shape[0], self.X.shape[1]
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether X is memory-mapped."""
+        owner = self.X.base
+        while isinstance(owner, np.ndarray):
+            if isinstance(owner, np.memmap):
+                return True
+            owner = owner.base
+        return False
+
     def norms(self) -> npt.NDArray[Any]:
         """Length of each point before `factor`; computed once."""
         if "norms" not in self._cache:
@@ -137,11 +154,15 @@ class Points:
         out = np.empty(len(self.X), self.dtype)
         run_parts(
             lambda span: _norms_part(self.X, span[0], span[1], self.offset, self.scale, out),
-            spans(len(self.X), PASS_ROWS),
+            passes(self.X),
         )
         if not np.isfinite(out).all():
             refuse_nonfinite(self.X)
         return out
+
+    def forget_norms(self) -> None:
+        """Free their memory; they can be computed again."""
+        self._cache.clear()
 
     def unit(self) -> "Points":
         """The same points projected to the unit sphere; points of length 0 stay 0."""
@@ -183,34 +204,44 @@ class Points:
     def first_scores(self, rows: npt.NDArray[np.int64]) -> list[FirstScores]:
         """For each of these rows, what a traversal that starts there begins with: one pass serves them all."""
         A = self.array()
-        norm2 = np.einsum("ij,ij->i", A, A)
-        distance2 = norm2 + norm2[rows, None] - 2 * (A @ A[rows].T).T
-        for row, d2 in zip(rows, distance2, strict=True):
-            close = np.flatnonzero(d2 < 1e-4 * norm2)  # here the formula above cancels: take differences
-            d2[close] = np.square(A[close] - A[row]).sum(axis=1)
-        return [(norm2, d2) for d2 in distance2]
+        norm2, scores = np.empty(len(A), self.dtype), np.empty((len(rows), len(A)), self.dtype)
+        starts = A[rows]
+        start2 = np.einsum("ij,ij->i", starts, starts)[:, None]
+        for lo, hi in spans(len(A), PASS_ROWS):  # blocks: the temporaries stay small beside the scores
+            block, own = A[lo:hi], norm2[lo:hi]
+            np.einsum("ij,ij->i", block, block, out=own)
+            distance2 = own + start2 - 2 * (block @ starts.T).T
+            for d2, start in zip(distance2, starts, strict=True):
+                close = np.flatnonzero(d2 < 1e-4 * own)  # here the formula above cancels: take differences
+                d2[close] = np.square(block[close] - start).sum(axis=1)
+            scores[:, lo:hi] = distance2
+            rest()
+        return [(norm2, d2) for d2 in scores]
 
     def mean(self) -> npt.NDArray[np.float64]:
         """The mean of all points."""
-        parts = spans(len(self.X), PASS_ROWS)
-        sums = run_parts(lambda span: self.take(np.arange(*span)).sum(axis=0, dtype=np.float64), parts)
+        sums = run_parts(lambda span: self.take(np.arange(*span)).sum(axis=0, dtype=np.float64), passes(self.X))
         return np.sum(sums, axis=0) / len(self.X)
 
 
-def refuse_nonfinite(X: npt.NDArray[Any]) -> NoReturn:
-    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is."""
+def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
+    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is.
+
+    X may be a part of a pool: `first` is the number of its first row there.
+    """
     for lo, hi in spans(len(X), PASS_ROWS):
         bad = ~np.isfinite(X[lo:hi])
         if bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
             value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
             raise ValueError(
-                f"X has {value} at row {lo + row}, column {column}: drop such rows or fill them in "
+                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
                 "(sklearn.impute.SimpleImputer does)"
             )
     row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
     raise ValueError(
-        f"X overflows {X.dtype} at row {row}, column {column} ({X[row, column]:.3g}): pass float64 or rescale it"
+        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
+        "pass float64 or rescale it"
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -19,6 +19,7 @@ Result = TypeVar("Result")
 
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
 
+_here = local()  # what holds for the calling thread alone
 _rest: list[Callable[[], None]] = []  # what to do between two parts of work; see `between_parts`
 
 
@@ -44,13 +45,26 @@ def between_parts(act: Callable[[], None]) -> Iterator[None]:
 
 
 def thread_count() -> int:
-    """Number of worker threads: MHEAL_NUM_THREADS, or every core this process may use."""
+    """Number of worker threads: MHEAL_NUM_THREADS, or every core this process may use; 1 inside `one_thread`."""
+    if getattr(_here, "alone", False):
+        return 1
     asked = os.environ.get(THREADS_VARIABLE, "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """While the block runs, the calling thread starts no others: somebody else keeps the cores busy."""
+    before, _here.alone = getattr(_here, "alone", False), True
+    try:
+        with single_threaded_blas():
+            yield
+    finally:
+        _here.alone = before
 
 
 @cache

@@ -8,21 +8,26 @@ are exact after every pick. A pick is taken from the heads as long as it beats e
 Ties go to the lowest row, so order is by (score, −row) throughout.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .groups import row_type
 from .lazy import CHUNK, NOWHERE, PICKED, advance, catch_up, cut_ties, first_scores, reaching, stale
-from .points import PASS_ROWS, FirstScores, Points, refuse_nonfinite
+from .points import FirstScores, Points, passes, refuse_nonfinite
 from .threads import resting, run_parts, shares, single_threaded_blas, spans, thread_count
 
-FRONT_SHARE = 24  # the front holds about one point in this many
-FRONT_MIN = 2048
+FRONT_SHARE = 24  # the front holds about one point in this many,
+FRONT_BYTES = 1 << 27  # or as many as this holds,
+FRONT_MIN = 2048  # but no fewer
+
+AfterEpoch = Callable[[npt.NDArray[np.int64], npt.NDArray[Any]], None]  # rows picked so far, and their scores
 
 
 def _front(
-    score: npt.NDArray[Any], size: int, buffer: npt.NDArray[np.int64], workers: int
+    score: npt.NDArray[Any], size: int, buffer: npt.NDArray[Any], workers: int
 ) -> tuple[npt.NDArray[np.int64], Any, int]:
     """Indices of about the `size` largest scores; every score elsewhere is below the bound, or equal from `left` on."""
     if size >= len(score):
@@ -31,7 +36,7 @@ def _front(
 
     def those_reaching(bound: Any) -> npt.NDArray[np.int64]:
         found = run_parts(lambda span: reaching(score, *span, bound, buffer), parts, workers)
-        return np.concatenate([buffer[lo : lo + m] for (lo, _), m in zip(parts, found, strict=True)])
+        return np.concatenate([buffer[lo : lo + m] for (lo, _), m in zip(parts, found, strict=True)]).astype(np.int64)
 
     step = max(1, len(score) // 8192)
     sample = score[::step]
@@ -82,27 +87,31 @@ class Traversal:
     def __init__(
         self,
         picks: Picks,
-        members: npt.NDArray[np.int64] | None = None,
+        members: npt.NDArray[Any] | None = None,
         weight: npt.NDArray[Any] | None = None,
         placed: npt.NDArray[Any] | None = None,
         workers: int | None = None,
         first: FirstScores | None = None,
+        seen: int | npt.NDArray[np.int32] = 1,
     ) -> None:
         """`picks` holds one at least; candidates are `members` (ascending rows of the pool), by default all.
 
         A member counts with `weight` as a candidate, with `placed` (by default the same) once it is picked. `first`
-        may hold what Points.first_scores has found for the first pick.
+        may hold squared lengths and scores against the first `seen` picks (of each member, or of all): what
+        Points.first_scores has found for one, kernels.radii for several, or an earlier traversal.
         """
         points, dtype = picks.points, picks.points.dtype
         self.picks, self.workers = picks, workers or thread_count()
-        self.members = np.arange(points.shape[0]) if members is None else members
+        rows = row_type(points.shape[0])
+        self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)
         self.weight = np.ones(n, dtype) if weight is None else weight
         self.placed = self.weight if placed is None else placed
         self.norm2: npt.NDArray[Any]
         self.score: npt.NDArray[Any]
         self.norm2, self.score = first or (np.empty(n, dtype), np.empty(n, dtype))
-        self.seen, self._buffer = np.ones(n, np.int32), np.empty(n, np.int64)
+        self.seen = seen if isinstance(seen, np.ndarray) else np.full(n, seen, np.int32)
+        self._buffer = np.empty(n, rows)
         self._source = (points.X, points.offset, points.scale, points.factor, self.members)
         self._scratch = [
             (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype)) for _ in range(self.workers)
@@ -111,7 +120,7 @@ class Traversal:
             target = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
             run_parts(
                 lambda span: first_scores(*self._source, *span, *target),
-                spans(n, PASS_ROWS),
+                passes(points.X) if members is None else spans(n, passes(points.X)[0][1]),
                 self.workers,
             )
         if not np.isfinite(self.norm2).all():
@@ -119,18 +128,22 @@ class Traversal:
 
     def exclude(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows of the pool cannot be picked."""
-        self.score[np.searchsorted(self.members, rows)] = PICKED
+        self.score[np.searchsorted(self.members, rows.astype(self.members.dtype))] = PICKED
 
     def scores(self) -> npt.NDArray[Any]:
         """Upper bounds on the score of each candidate; exact as long as there is only one pick."""
         return self.score
 
-    def extend(self, n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-        """Pick n more rows of the pool; returns them and their scores, fewer if the candidates run out."""
+    def extend(self, n: int, after_epoch: AfterEpoch | None = None) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+        """Pick n more rows of the pool; returns them and their scores, fewer if the candidates run out.
+
+        After an epoch `score` and `seen` are all there is to know: a traversal that is given them goes on exactly so.
+        """
         picks, start = self.picks, self.picks.count
         stop = start + min(n, int(np.count_nonzero(self.score >= 0)))
         picked, gain = np.empty(stop, np.int64), np.empty(stop, picks.P.dtype)
-        size = max(FRONT_MIN, len(self.members) // FRONT_SHARE)
+        row = picks.P.itemsize * picks.P.shape[1]  # by the pool alone: picks must not depend on memory
+        size = max(FRONT_MIN, min(len(self.members) // FRONT_SHARE, FRONT_BYTES // row))
         with single_threaded_blas():
             while picks.count < stop:
                 front, bound, left = _front(self.score, size, self._buffer, self.workers)
@@ -145,7 +158,12 @@ class Traversal:
                     *picks.arrays, picks.count, stop, picked, gain, self._scratch[0][1],
                 )  # fmt: skip
                 self.score[front], self.seen[front] = score, seen
-        return self.members[picked[start:]], gain[start:]
+                if after_epoch is not None:
+                    after_epoch(self._rows(picked[start : picks.count]), gain[start : picks.count])
+        return self._rows(picked[start:]), gain[start:]
+
+    def _rows(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return self.members[places].astype(np.int64)
 
     def _renew(self, todo: npt.NDArray[np.int64]) -> None:
         """Apply to these candidates the picks they have missed."""
@@ -158,7 +176,7 @@ class Traversal:
             part = todo[lo:hi]
             copy = points.take(self.members[part])
             copy.flags.writeable = False
-            self._buffer[part] = np.arange(len(part))
+            self._buffer[part] = np.arange(len(part), dtype=self._buffer.dtype)
             self._catch_up((copy, empty, empty, empty, self._buffer), part)
 
     def _catch_up(self, source: tuple[Any, ...], todo: npt.NDArray[np.int64]) -> None:

@@ -48,13 +48,22 @@ def charge_of(spacing: npt.NDArray[Any], p: float = POWER, trim: float = TRIM) -
         raise ValueError(f"the power p of the charge must be positive, got {p!r}")
     if not 0 <= trim < 1:
         raise ValueError(f"trim must be a share between 0 and 1, got {trim!r}")
+    return charge_at(spacing, p, *levels_of(spacing, trim))
+
+
+def levels_of(spacing: npt.NDArray[Any], trim: float) -> tuple[float, Any]:
+    """What a pool's charge is measured by: the typical spacing, and the one above which rows must wait."""
     typical = float(np.median(spacing))
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0
+    return typical, np.quantile(spacing, 1 - trim)
+
+
+def charge_at(spacing: npt.NDArray[Any], p: float, typical: float, sparse: Any) -> Charge:
+    """The charge of some rows of a pool whose levels are known."""
     relative = np.maximum(spacing / typical, FLOOR)
     weight = np.power(relative, -1.0 / p).astype(spacing.dtype)
-    sparse = spacing > np.quantile(spacing, 1 - trim)
-    return Charge(weight, np.where(sparse, weight * weight.dtype.type(DEMOTED), weight))
+    return Charge(weight, np.where(spacing > sparse, weight * weight.dtype.type(DEMOTED), weight))
 
 
 def charged_energy(P: npt.NDArray[Any], weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

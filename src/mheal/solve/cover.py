@@ -32,7 +32,7 @@ def cover(points: Any, n: int, chosen: Rows, rng: np.random.RandomState) -> Rows
     references = _sample(total, REFERENCES, rng)
     candidates = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
     R, C = (points.take(rows).astype(np.float32) for rows in (references, candidates))
-    scale = _median_square(R[:: -(-R.shape[0] ** 2 // PAIRS)], R)  # of references only: labels do not change them
+    scale = _median_square(R[:: -(-(R.shape[0] ** 2) // PAIRS)], R)  # of references only: labels do not change them
     so_far = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
         labelled = points.take(chosen[lo : lo + BLOCK]).astype(np.float32)

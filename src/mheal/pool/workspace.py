@@ -1,0 +1,210 @@
+"""A folder where a long run keeps what it has finished, so that it can be stopped and taken up again.
+
+A stage is a dictionary of arrays, together with the state of the random numbers after it. Its file is there as a whole
+or not at all, so that a stage whose file exists is finished.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .files import replacing
+from .pages import give_back_pages_of, resident
+from .source import Progress
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+EVERY = 30.0  # seconds between two notes of a stage that is under way
+MANIFEST = "manifest.json"
+
+
+class OtherRun(ValueError):
+    """The folder holds an unfinished run of something else."""
+
+
+class Memory:
+    """What runs in memory have instead of a workspace: nothing is kept."""
+
+    on_disk = False
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+
+    def begin(self, run: Mapping[str, Any]) -> None:
+        """Say what is being run."""
+
+    def once(
+        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
+    ) -> dict[str, npt.NDArray[Any]]:
+        """What `make` gives; from the workspace if an earlier run has got that far, and `rng` is then as it was.
+
+        A stage is shown while it is made, unless it is a part of something that is.
+        """
+        if part:
+            return dict(make())
+        self.report(0, 0, name)
+        made = dict(make())
+        self.report(1, 1, name)
+        return made
+
+    def note(self, name: str, make: Callable[[], Arrays]) -> None:
+        """Keep how far a stage has come, now and then."""
+
+    def noted(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+        """What was noted last."""
+        return None
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+        """An array to work in, with what it held when the run was stopped."""
+        return np.empty(shape, dtype)
+
+    def room(self) -> int:
+        """Bytes of memory that may still be taken."""
+        return 2**63
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Show how far things are; total 0: not known."""
+        if self._progress is not None:
+            self._progress(done, total, what)
+
+    def end(self) -> None:
+        """Delete what was kept."""
+
+
+class Workspace(Memory):
+    """Stages of one run, as files in a folder that is there as long as the run is unfinished.
+
+    limit : bytes of memory that the process is to stay below; None: no limit
+    progress : called with (done, total, what)
+    """
+
+    on_disk = True
+
+    def __init__(self, folder: str | Path, limit: int | None = None, progress: Progress | None = None) -> None:
+        super().__init__(progress)
+        self.folder, self.limit = Path(folder), limit
+        self._last = monotonic()
+
+    def begin(self, run: Mapping[str, Any]) -> None:
+        """Write down what is being run; refuse to go on with something else."""
+        file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
+        if file.exists():
+            old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
+            for name in {**old, **new}:
+                if old.get(name) != new.get(name):
+                    raise OtherRun(
+                        f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
+                        "or delete the folder"
+                    )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+
+    def once(
+        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
+    ) -> dict[str, npt.NDArray[Any]]:
+        """What `make` gives, or has given in an earlier run, after which `rng` is then as it was."""
+        kept = self._load(name)
+        if kept is None:
+            kept = super().once(name, make, part=part)
+            self._save(name, kept if rng is None else {**kept, **_state(rng)})
+        elif rng is not None:
+            _set_state(rng, kept)
+        return kept
+
+    def note(self, name: str, make: Callable[[], Arrays]) -> None:
+        """Keep how far a stage has come, if the last note is old enough."""
+        if monotonic() - self._last >= EVERY:
+            self._save(name, make())
+            self._last = monotonic()
+
+    def noted(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+        """What was noted last."""
+        return self._load(name)
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+        """A memory-mapped array to work in, with what it held when the run was stopped."""
+        file = self.folder / f"{name}.npy"
+        mode: Any = "r+" if file.exists() else "w+"
+        A = np.lib.format.open_memmap(file, mode, *(() if mode == "r+" else (np.dtype(dtype), shape)))
+        give_back_pages_of(A)
+        return A
+
+    def room(self) -> int:
+        """Bytes of memory that may still be taken."""
+        return super().room() if self.limit is None else max(0, self.limit - resident())
+
+    def end(self) -> None:
+        """Delete the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}.npz"
+
+    def _save(self, name: str, arrays: Arrays) -> None:
+        with replacing(self._file(name)) as part, part.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())  # a name without its content would look like a finished stage
+
+    def _load(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+        if not self._file(name).exists():
+            return None
+        with np.load(self._file(name), allow_pickle=False) as stored:
+            return {key: stored[key] for key in stored.files}
+
+
+_current: ContextVar[Memory | None] = ContextVar("workspace", default=None)
+
+
+@contextmanager
+def working_in(stages: Memory) -> Iterator[None]:
+    """While the block runs, selections that are given no workspace use this one."""
+    token = _current.set(stages)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
+    """The workspace meant: a folder, which is deleted if all goes well, a workspace, or the one we are working in."""
+    if workspace is None or isinstance(workspace, Memory):
+        yield workspace or _current.get() or Memory()
+        return
+    folder = Workspace(workspace)
+    yield folder
+    folder.end()
+
+
+def mark(X: Any) -> dict[str, Any]:
+    """What tells one pool from another: name, size and time of its file or, in memory, a few of its rows."""
+    if not isinstance(X, np.ndarray):
+        raise TypeError(f"a workspace is for pools that are arrays or .npy files, not for {type(X).__name__}")
+    shape: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype)}
+    file = getattr(X, "filename", None)
+    if isinstance(X, np.memmap) and file is not None:
+        at = os.stat(file)
+        return {**shape, "file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
+    rows = X[:: max(1, len(X) // 64)]
+    return {**shape, "rows": hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()}
+
+
+def _state(rng: np.random.RandomState) -> Arrays:
+    _, keys, *numbers = rng.get_state()
+    return {"rng_keys": np.asarray(keys), "rng_numbers": np.array(numbers, np.float64)}
+
+
+def _set_state(rng: np.random.RandomState, kept: dict[str, npt.NDArray[Any]]) -> None:
+    position, has_gauss, gauss = kept.pop("rng_numbers")
+    rng.set_state(("MT19937", kept.pop("rng_keys"), int(position), int(has_gauss), float(gauss)))

@@ -1,0 +1,134 @@
+"""`mheal select --max-memory`: pools larger than memory, runs that are stopped and taken up again."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mheal
+from mheal.cli import main
+from mheal.pool.workspace import Workspace
+
+LIMIT = "--max-memory 3GB"
+
+
+def run(line):
+    return main(shlex.split(line))
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """pool.npy, and the same rows with ids in shards of Parquet; we are beside them."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((5000, 8)).astype(np.float32)
+    np.save("pool.npy", X)
+    for at, rows in enumerate(np.split(np.arange(5000), [2000, 4500])):
+        columns = {f"c{t}": X[rows, t] for t in range(8)}
+        pl.DataFrame({"id": [f"r{row}" for row in rows], **columns}).write_parquet(f"shard{at}.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def streaming(monkeypatch):
+    monkeypatch.setattr("mheal.pool.shards.expected_bytes", lambda files: 2**40)
+
+
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])
+def test_a_limit_changes_no_pick_and_leaves_nothing_behind(strategy, pool, streaming, capfd):
+    assert run(f"select pool.npy -b 60 --strategy {strategy} -o plain.csv") == 0
+    before = {path.name for path in pool.iterdir()}
+    assert run(f"select pool.npy -b 60 --strategy {strategy} {LIMIT} -o within.csv") == 0
+    assert run(f"select 'shard*.parquet' -b 60 --strategy {strategy} {LIMIT} -o shards.csv") == 0
+    made = {path.name for path in pool.iterdir()} - before
+    assert made == {"within.csv", "within.json", "shards.csv", "shards.json"}
+    plain, within, table = (pl.read_csv(f"{name}.csv") for name in ("plain", "within", "shards"))
+    assert within.equals(plain)
+    assert table.drop("id").equals(plain)
+    assert table["id"].to_list() == [f"r{row}" for row in table["row"]]
+    assert "8 numeric columns, from 3 shards" in capfd.readouterr().err
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("source", ["pool.npy", "'shard*.parquet'"])
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_a_stopped_command_goes_on_when_repeated(source, stop, pool, streaming, monkeypatch):
+    line, saved, save = f"select {source} -b 300 {LIMIT}", [], Workspace._save
+
+    def stopping(space, name, arrays):
+        save(space, name, arrays)
+        saved.append(name)
+        if len(saved) == stop:
+            raise Killed
+
+    monkeypatch.setattr(Workspace, "_save", stopping)
+    with pytest.raises(Killed):
+        run(line)
+    assert not (pool / "picks.csv").exists()
+    assert (pool / "picks.csv.unfinished").is_dir()
+    assert run(line) == 0
+    assert len(saved) == len(set(saved))  # no stage twice
+    assert not (pool / "picks.csv.unfinished").exists()
+    assert run("select pool.npy -b 300 -o plain.csv") == 0
+    assert mheal.Selection.load("picks.csv") == mheal.Selection.load("plain.csv")
+
+
+def test_another_run_in_the_workspace_is_refused(pool, monkeypatch, capfd):
+    monkeypatch.setattr("mheal.algorithm.cover", _killed)
+    with pytest.raises(Killed):
+        run(f"select pool.npy -b 60 {LIMIT} --workspace work")
+    monkeypatch.undo()
+    os.chdir(pool)
+    assert run(f"select pool.npy -b 61 {LIMIT} --workspace work") == 2
+    assert "holds an unfinished run with another budget" in capfd.readouterr().err
+    assert run(f"select pool.npy -b 60 {LIMIT} --workspace work") == 0
+    assert not (pool / "work").exists()
+
+
+def _killed(*_):
+    raise Killed
+
+
+def test_a_mistake_leaves_no_workspace(pool, streaming, capfd):
+    for line in ("select pool.npy -b 5001", "select pool.npy -b 5 --clusters 6000", "select 'shard*' -b 9 --id nobody"):
+        assert run(f"{line} {LIMIT}") == 2
+        assert not (pool / "picks.csv.unfinished").exists()
+
+
+def test_ctrl_c_says_how_to_go_on(pool, monkeypatch, capfd):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mheal.algorithm.cover", interrupted)
+    assert run(f"select pool.npy -b 60 {LIMIT}") == 130
+    assert "is in picks.csv.unfinished: the same command goes on from there" in capfd.readouterr().err
+
+
+def test_large_files_of_other_kinds_are_refused(pool, capfd):
+    pl.read_parquet("shard0.parquet").write_csv("pool.csv")
+    assert run("select pool.csv -b 5 --max-memory 100KB") == 2
+    assert ".parquet files are streamed" in capfd.readouterr().err
+
+
+def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):
+    command = [sys.executable, "-m", "mheal", "select", "pool.npy", "-b", "1000", "-q", *shlex.split(LIMIT)]
+    process = subprocess.Popen(command)
+    stages = pool / "picks.csv.unfinished" / "picks"
+    while not (stages / "clusters.npz").exists() and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert (stages / "clusters.npz").exists()
+    assert not (pool / "picks.csv").exists()
+    assert subprocess.run(command, check=False).returncode == 0
+    assert not stages.parent.exists()
+    assert run("select pool.npy -b 1000 -o plain.csv") == 0
+    assert mheal.Selection.load("picks.csv") == mheal.Selection.load("plain.csv")

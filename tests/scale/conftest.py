@@ -1,0 +1,33 @@
+"""One cluster of two processes for all tests of this folder."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from distributed import Client, LocalCluster
+
+
+@pytest.fixture(scope="session")
+def two_workers():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(**options) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(two_workers):
+    with Client(two_workers) as client:
+        yield client
+
+
+@pytest.fixture
+def make_pool():
+    """Eight overlapping clusters; integer-valued rows have masses of ties, and every distance is exact."""
+
+    def make(n=1500, d=12, seed=0, integer=False, dtype=np.float32):
+        rng = np.random.default_rng(seed)
+        X = 3 * rng.normal(size=(8, d))[rng.integers(8, size=n)] + rng.normal(size=(n, d))
+        return (np.round(X) if integer else X).astype(dtype)
+
+    return make
