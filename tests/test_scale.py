@@ -38,14 +38,14 @@ print(peak[0] - before)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_memory_map_is_never_copied(tmp_path):
     rng = np.random.default_rng(0)
-    file = np.lib.format.open_memmap(tmp_path / "pool.npy", "w+", np.float32, (1_000_000, 64))
+    file = np.lib.format.open_memmap(tmp_path / "pool.npy", "w+", np.float32, (2_000_000, 64))
     for lo in range(0, len(file), 100_000):
         file[lo : lo + 100_000] = rng.standard_normal((100_000, 64), dtype=np.float32)
     file.flush()
     result = subprocess.run(
         [sys.executable, "-c", MEASURE, str(tmp_path / "pool.npy")], check=True, capture_output=True, text=True
     )
-    assert float(result.stdout) < 150  # MB; the pool is 256
+    assert float(result.stdout) < 150 + 80  # MB: what the cover looks at, and 40 bytes a row; the pool is 512
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
-from .pool.check import as_budget, as_labeled, as_pool
+from .pool.check import as_budget, as_labeled, as_pool, as_worth
 from .pool.workspace import Memory, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
@@ -121,7 +121,12 @@ class MHEAL(BaseEstimator):
         return cls(n_clusters, **(published | changes))
 
     def select(
-        self, X: Any, budget: int, labeled: Any = None, workspace: str | Path | Memory | None = None
+        self,
+        X: Any,
+        budget: int,
+        labeled: Any = None,
+        workspace: str | Path | Memory | None = None,
+        worth: Any = None,
     ) -> Selection:
         """`budget` rows of X, best first, away from the rows `labeled` already.
 
@@ -130,30 +135,39 @@ class MHEAL(BaseEstimator):
         workspace : a folder for what is finished while the run is not, or a mheal.pool.workspace.Workspace. The same
             call goes on from there after it was stopped; random_state must then be an integer. The folder is deleted at
             the end.
+        worth : for each row what it is worth, such as a model's doubt of it: the cover looks most at what is worth
+            most, and after it distances count times their row's worth
         """
         self._check()
         with opened(workspace) as stages:
             if type(X).__module__.partition(".")[0] == "dask":
+                if worth is not None:
+                    raise ValueError("a Dask array is picked from without worth: leave it out, or pass X.compute()")
                 scale = import_module(".scale", __package__)
                 return scale.select(X, budget, labeled, model=self, progress=stages.report)
-            return self._select(X, budget, labeled, stages)
+            return self._select(X, budget, labeled, worth, stages)
 
-    def _select(self, X: Any, budget: int, labeled: Any, stages: Memory) -> Selection:
+    def _select(self, X: Any, budget: int, labeled: Any, worth: Any, stages: Memory) -> Selection:
         if stages.on_disk:
-            stages.begin(self._run(X, budget, labeled))
+            stages.begin(self._run(X, budget, labeled, worth))
         rng = check_random_state(self.random_state)
         points = self._points(X, int(rng.randint(2**31)), stages)
         labeled = as_labeled(labeled, points.shape[0])
         budget = as_budget(budget, points.shape[0] - len(labeled))
 
+        worth = None if worth is None else as_worth(worth, points.shape[0])
+
         points, labels, centers, charge = self._metric(points, rng, stages)
+        if worth is not None:
+            ones = np.ones(len(worth), points.dtype)
+            charge = (charge or Charge(ones, ones)).times(worth)
         if self.quota and self.global_repulsion:
             picks = spread_quota(points, budget, labeled, labels, len(centers), charge)
         elif self.global_repulsion:
             lead = None
-            if charge is not None and len(labeled) < self.cover:
+            if self.charge is not None and len(labeled) < self.cover:
                 wanted = min(self.cover - len(labeled), budget)
-                lead = stages.once("cover", lambda: {"rows": cover(points, wanted, labeled, rng)}, rng)["rows"]
+                lead = stages.once("cover", lambda: {"rows": cover(points, wanted, labeled, rng, worth)}, rng)["rows"]
             picks = spread_pool(points, budget, labeled, charge, lead, stages)
         else:
             picks = spread_clusters(
@@ -162,13 +176,17 @@ class MHEAL(BaseEstimator):
             )  # fmt: skip
         return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
 
-    def _run(self, X: Any, budget: int, labeled: Any) -> dict[str, Any]:
+    def _run(self, X: Any, budget: int, labeled: Any, worth: Any) -> dict[str, Any]:
         """What a workspace knows this selection by."""
         if not isinstance(self.random_state, Integral):
             raise ValueError("a workspace needs an integer random_state: else a run could not go on as it began")
-        rows = hashlib.sha256(np.asarray([] if labeled is None else labeled).tobytes()).hexdigest()
+        given = (np.asarray([] if values is None else values) for values in (labeled, worth))
+        rows, values = (hashlib.sha256(array.tobytes()).hexdigest() for array in given)
         parameters = {name: str(value) for name, value in self.get_params().items()}
-        return {"pool": mark(X), "budget": int(budget), "labeled": rows, "parameters": parameters, "mheal": __version__}
+        return {
+            "pool": mark(X), "budget": int(budget), "labeled": rows, "worth": values, "parameters": parameters,
+            "mheal": __version__,
+        }  # fmt: skip
 
     def energy(self, X: Any, rows: Any) -> npt.NDArray[np.float64]:
         """Energy of every beginning of these rows of X: the mean over pairs of −log of their (charged) distance.

@@ -16,25 +16,25 @@ BLOCK = 512  # numbers summed in float32 before float64 takes over
 
 
 @kernel
-def _attract(dots: Any, A_norm2: Any, B_norm2: Any, scale: Any) -> None:
+def _attract(dots: Any, A_norm2: Any, B_norm2: Any, scale: Any, share: Any) -> None:
     """Turn dot products into attractions, in place."""
     wide_vectors()
     zero, two = dots.dtype.type(0), dots.dtype.type(2)  # a plain 2 would be float64
     for i in range(dots.shape[0]):
         for j in range(dots.shape[1]):
             square = A_norm2[i] + B_norm2[j] - two * dots[i, j]
-            dots[i, j] = scale / (scale + (square if square > zero else zero))
+            dots[i, j] = share[j] * (scale / (scale + (square if square > zero else zero)))
 
 
-def attraction(A: Floats, B: Floats, scale: float) -> Floats:
-    """1/(1 + |a − b|²/scale), a row for each a."""
+def attraction(A: Floats, B: Floats, scale: float, share: Floats) -> Floats:
+    """share_b/(1 + |a − b|²/scale), a row for each a."""
     A_norm2, B_norm2 = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
     out = np.empty((len(A), len(B)), np.float32)
 
     def part(span: tuple[int, int]) -> None:
         rows = slice(*span)
         np.matmul(A[rows], B.T, out=out[rows])
-        _attract(out[rows], A_norm2[rows], B_norm2, np.float32(scale))
+        _attract(out[rows], A_norm2[rows], B_norm2, np.float32(scale), share)
 
     with single_threaded_blas():
         run_parts(part, spans(len(A), ROWS))

@@ -95,6 +95,23 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
+def as_worth(worth: Any, n: int) -> npt.NDArray[np.float64]:
+    """What each row is worth, the most valuable 1."""
+    values = np.asarray(worth)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"worth must be numbers, got {values.dtype}")
+    if values.shape != (n,):
+        raise ValueError(f"worth has shape {values.shape}, but X has {n} rows: give one number for each")
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"worth is {values[row]!r} at row {row}: it must be a number ≥ 0")
+    most = float(values.max())
+    if most == 0:
+        raise ValueError("worth is 0 for every row: leave it out")
+    return values / most
+
+
 def _from_frame(frame: Any) -> Any:
     """A pandas or polars frame as an array of numbers; missing cells become NaN, to be refused by their place."""
     columns = []

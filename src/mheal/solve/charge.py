@@ -38,6 +38,11 @@ class Charge(NamedTuple):
         """The charge of these rows alone."""
         return Charge(self.weight[rows], self.candidate[rows])
 
+    def times(self, worth: npt.NDArray[np.float64]) -> "Charge":
+        """The same, but distances from candidates count times their worth; those of none come last."""
+        least = np.maximum(worth, np.sqrt(DEMOTED))
+        return Charge(self.weight, (self.candidate * (least * least)).astype(self.candidate.dtype))
+
 
 def charge_of(spacing: npt.NDArray[Any], p: float = POWER, trim: float = TRIM) -> Charge:
     """The charge that follows from each row's local spacing; the median row has weight 1.

@@ -18,7 +18,7 @@ from ..kernels.gains import attraction, gains
 REFERENCES = 4096  # rows that stand for the pool
 CANDIDATES = 8192  # rows that may be picked
 PAIRS = 1 << 18  # distances that their median is taken of
-AT_ONCE = 32  # candidates whose gains are renewed together
+AT_ONCE = 64  # candidates whose gains are renewed together
 BLOCK = 512  # labelled rows looked at together
 TIE = 1e-5  # gains that differ by less, relatively, are equal
 ROUNDING = 1e-5  # of an attraction in float32: duplicates of a pick add no more than that
@@ -26,18 +26,24 @@ ROUNDING = 1e-5  # of an attraction in float32: duplicates of a pick add no more
 Rows = npt.NDArray[np.int64]
 
 
-def cover(points: Any, n: int, chosen: Rows, rng: np.random.RandomState) -> Rows:
-    """At most n rows, best first, that together with `chosen` cover the pool; fewer where nothing is left to gain."""
+def cover(
+    points: Any, n: int, chosen: Rows, rng: np.random.RandomState, worth: npt.NDArray[np.float64] | None = None
+) -> Rows:
+    """At most n rows, best first, that together with `chosen` cover the pool; fewer where nothing is left to gain.
+
+    worth : what it is worth to cover each row; by default all are worth the same
+    """
     total = points.shape[0]
     references = _sample(total, REFERENCES, rng)
     candidates = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
     R, C = (points.take(rows).astype(np.float32) for rows in (references, candidates))
     scale = _median_square(R[:: -(-(R.shape[0] ** 2) // PAIRS)], R)  # of references only: labels do not change them
+    share = np.ones(len(R), np.float32) if worth is None else _shares(worth[references])
     so_far = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
         labelled = points.take(chosen[lo : lo + BLOCK]).astype(np.float32)
-        np.maximum(so_far, attraction(labelled, R, scale).max(axis=0), out=so_far)
-    return candidates[_greedy(attraction(C, R, scale), so_far, min(n, len(C)))]
+        np.maximum(so_far, attraction(labelled, R, scale, share).max(axis=0), out=so_far)
+    return candidates[_greedy(attraction(C, R, scale, share), so_far, min(n, len(C)))]
 
 
 def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: int) -> Rows:
@@ -65,6 +71,11 @@ def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: 
         np.maximum(so_far, drawn[best], out=so_far)
         bound[best] = -1
     return np.array(picked, np.int64)
+
+
+def _shares(worth: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Worth of the references, 1 on average."""
+    return (worth / (worth.mean() or 1.0)).astype(np.float32)
 
 
 def _sample(n: int, size: int, rng: np.random.RandomState) -> Rows:

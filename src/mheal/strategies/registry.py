@@ -7,6 +7,7 @@ from .base import Strategy
 
 _HOME = {  # name: (file, class)
     "mheal": ("mheal", "Mheal"),
+    "mheal-asking": ("mheal_asking", "MhealAsking"),
     "mheal-paper": ("mheal", "MhealPaper"),
     "random": ("random", "Random"),
     "stratified": ("stratified", "Stratified"),

@@ -1,0 +1,31 @@
+"""Our default for those who train a model between purchases."""
+
+from typing import Any
+
+import numpy as np
+
+from ..algorithm import MHEAL
+from ..selection import Selection
+from .base import Pool, Strategy
+from .doubt import margins, probabilities
+
+
+class MhealAsking(Strategy):
+    """MHEAL in which each row is worth the model's doubt of it, 1 − (p₁ − p₂), to a power; without a model, MHEAL."""
+
+    name, title = "mheal-asking", "MHEAL, asking"
+    summary = "MHEAL in which each row is worth the model's doubt of it; without a model it is mheal"
+    cost = "as mheal, and a prediction for every row"
+    kind = "adaptive"
+
+    def __init__(self, power: float = 1.0, n_clusters: Any = "auto") -> None:
+        self.power = power
+        self.n_clusters = n_clusters
+
+    def _pick(self, pool: Pool, budget: int) -> Selection:
+        worth = None
+        if pool.model is not None:
+            doubt = np.clip(1 - margins(probabilities(pool, np.arange(len(pool.X)))), 0, 1)
+            worth = doubt**self.power if doubt.any() else None
+        model = MHEAL(self.n_clusters, random_state=int(pool.rng.integers(2**31)))
+        return model.select(pool.X, budget, pool.labeled, worth=worth)
