@@ -79,6 +79,14 @@ def goals() -> Iterator[Goal | Ceiling]:
     yield Ceiling(work, "peak memory, mapped file included", "command", "plain", ("peak_mb",), 1512.0, None, " MB")
     yield Ceiling(work, f"seconds with {limited}", "command", limited, ("seconds", "min"), None, None, " s")
     yield Ceiling(work, f"peak memory with {limited}", "command", limited, ("peak_mb",), 700.0, None, " MB")
+    for form in (".npy", ".parquet"):
+        work = f"`mheal select --max-memory 1GB`, 10M × 64 {form} (2.56 GB of numbers), 10,000 picks, cold"
+        yield Ceiling(work, "peak memory", "out_of_core", form, ("peak_mb",), 1500.0, 1000.0, " MB")
+        yield Ceiling(work, "seconds", "out_of_core", form, ("seconds",), None, None, " s")
+        yield Ceiling(
+            work, "in memory, from the .npy file", "out_of_core", form, ("in_memory", "seconds"), None, None, " s"
+        )
+        yield Ceiling(work, "allowed: 3 × 10 reads", "out_of_core", form, ("allowed_seconds",), None, None, " s")
     for name in ("max_min", "select"):
         work = "growth from 10⁴ to 10⁶ rows, exponent"
         yield Ceiling(work, name, "scaling", f"{name} rows", ("exponent",), 1.05)
@@ -141,6 +149,28 @@ def table(results: dict[str, dict]) -> str:
     return "\n".join(lines)
 
 
+def clusters(folder: Path) -> str:
+    """What dask_cluster.py has found, in sentences."""
+    file = folder / "dask_cluster.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    ratios = sorted(row["ratio"] for row in rows if row["what"] == "overhead")
+    said = []
+    if ratios:
+        one = next(row for row in rows if row["what"] == "overhead")
+        said.append(
+            f"A Dask cluster of {one['workers']} workers on the same cores takes {ratios[0]:.2f} to {ratios[-1]:.2f} "
+            f"times as long as one process for {one['rows'] / 1e6:g}M × {one['columns']} and {one['budget']:,} picks "
+            f"({len(ratios)} runs; at most 1.5 was asked), with the same picks."
+        )
+    said += [
+        f"{row['rows'] / 1e6:g}M × {row['columns']} rows streamed from Parquet shards by {row['workers']} workers, "
+        f"{row['budget']:,} picks: {row['seconds']:.0f} s, at most {max(row['worker_mb']) / 1e3:.1f} GB in a worker."
+        for row in rows
+        if row["what"] == "parquet"
+    ]
+    return "\n".join(said) + "\n\n" if said else ""
+
+
 def machine_line(results: dict[str, dict]) -> str:
     data = next(iter(results.values()))
     m, v = data["machine"], data["versions"]
@@ -157,7 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=RESULTS, help="where the JSON files are")
     folder = parser.parse_args().folder
-    names = ("kmeans", "traversal", "selection", "memory", "command", "scaling")
+    names = ("kmeans", "traversal", "selection", "memory", "command", "out_of_core", "scaling")
     files = {name: folder / f"{name}.json" for name in names}
     results = {name: json.loads(f.read_text()) for name, f in files.items() if f.exists()}
     if not results:
@@ -169,7 +199,7 @@ def main() -> None:
     )
     if any(data["quick"] for data in results.values()):
         text += "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
-    text += f"{table(results)}\n\n{machine_line(results)}\n"
+    text += f"{table(results)}\n\n{clusters(folder)}{machine_line(results)}\n"
     (folder / "README.md").write_text(text)
     print(text)
 

@@ -1,6 +1,5 @@
 """MHEAL, Algorithm 2: cluster, start, spread, merge."""
 
-import hashlib
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
@@ -17,7 +16,7 @@ from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
 from .pool.check import as_budget, as_labeled, as_pool, as_worth
-from .pool.workspace import Memory, mark, opened
+from .pool.workspace import Memory, digest, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .solve.cover import cover
@@ -141,8 +140,8 @@ class MHEAL(BaseEstimator):
         self._check()
         with opened(workspace) as stages:
             if type(X).__module__.partition(".")[0] == "dask":
-                if worth is not None:
-                    raise ValueError("a Dask array is picked from without worth: leave it out, or pass X.compute()")
+                if worth is not None or workspace is not None:
+                    raise ValueError("a Dask array has no use for worth or a workspace: leave it out, or X.compute()")
                 scale = import_module(".scale", __package__)
                 return scale.select(X, budget, labeled, model=self, progress=stages.report)
             return self._select(X, budget, labeled, worth, stages)
@@ -180,12 +179,13 @@ class MHEAL(BaseEstimator):
         """What a workspace knows this selection by."""
         if not isinstance(self.random_state, Integral):
             raise ValueError("a workspace needs an integer random_state: else a run could not go on as it began")
-        given = (np.asarray([] if values is None else values) for values in (labeled, worth))
-        rows, values = (hashlib.sha256(array.tobytes()).hexdigest() for array in given)
-        parameters = {name: str(value) for name, value in self.get_params().items()}
+        parameters = {
+            name: digest(value) if isinstance(value, np.ndarray) else str(value)
+            for name, value in self.get_params().items()
+        }
         return {
-            "pool": mark(X), "budget": int(budget), "labeled": rows, "worth": values, "parameters": parameters,
-            "mheal": __version__,
+            "pool": mark(X), "budget": int(budget), "labeled": digest(as_labeled(labeled, len(X))),
+            "worth": None if worth is None else digest(worth), "parameters": parameters, "mheal": __version__,
         }  # fmt: skip
 
     def energy(self, X: Any, rows: Any) -> npt.NDArray[np.float64]:

@@ -147,7 +147,9 @@ def spread_quota(
     start = labeled
     if len(labeled) == 0:
         own = members[turns[0]]
-        start = own[[np.argmax(weight[own]) if charge is not None else _nearest_to_mean(points, own)]].astype(np.int64)
+        start = own[[np.argmax(candidate[own]) if charge is not None else _nearest_to_mean(points, own)]].astype(
+            np.int64
+        )
     picks.add(start, weight[start])
     traversals = [backend(points).Traversal(picks, m, candidate[m], weight[m]) for m in members]
     for c, traversal in enumerate(traversals):
@@ -325,7 +327,7 @@ def _turns(members: list[npt.NDArray[Any]], labeled: npt.NDArray[np.int32], budg
 def _densest(points: Any, charge: Charge | None) -> Indices:
     """The point to start from: of largest weight or, uncharged, nearest to the mean."""
     if charge is not None:
-        return np.array([int(np.argmax(charge.weight))])
+        return np.array([int(np.argmax(charge.candidate))])
     return np.array([_nearest_to_mean(points)])
 
 

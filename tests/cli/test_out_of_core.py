@@ -132,3 +132,38 @@ def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):
     assert not stages.parent.exists()
     assert run("select pool.npy -b 1000 -o plain.csv") == 0
     assert mheal.Selection.load("picks.csv") == mheal.Selection.load("plain.csv")
+
+
+def test_other_folders_and_other_runs_are_left_alone(pool):
+    (pool / "work" / "picks").mkdir(parents=True)
+    (pool / "work" / "picks" / "precious.txt").write_text("mine")
+    assert run("select pool.npy -b 5 --workspace work") == 0  # which has no need of it
+    assert run(f"select pool.npy -b 5 {LIMIT} --workspace work") == 2
+    assert (pool / "work" / "picks" / "precious.txt").read_text() == "mine"
+    (pool / "picks.csv.unfinished" / "pool").mkdir(parents=True)
+    (pool / "picks.csv.unfinished" / "pool" / "manifest.json").write_text("{}")
+    assert run("select pool.npy -b 5") == 0
+    assert (pool / "picks.csv.unfinished" / "pool" / "manifest.json").exists()
+
+
+def test_a_mistyped_command_does_not_delete_what_is_finished(pool, streaming, monkeypatch, capfd):
+    def stopping(space, name, arrays):
+        save(space, name, arrays)
+        if name == "shard 2":
+            raise Killed
+
+    save = Workspace._save
+    monkeypatch.setattr(Workspace, "_save", stopping)
+    with pytest.raises(Killed):
+        run(f"select 'shard*.parquet' -b 30 {LIMIT}")
+    assert run(f"select 'shard*.parquet' -b 30 {LIMIT} --columns c0,typo") == 2
+    assert "has no column 'typo'" in capfd.readouterr().err
+    assert (pool / "picks.csv.unfinished" / "pool" / "shard 2.npz").exists()
+
+
+def test_kept_picks_of_streamed_shards_go_by_their_ids(pool, streaming):
+    assert run("select shard2.parquet -b 20 -o first.csv") == 0
+    assert run(f"select 'shard*.parquet' -b 40 --keep first.csv {LIMIT} -o more.csv") == 0
+    first, more = pl.read_csv("first.csv"), pl.read_csv("more.csv")
+    assert more["id"].to_list()[:20] == first["id"].to_list()
+    assert more["row"].to_list()[:20] == [row + 4500 for row in first["row"]]

@@ -111,3 +111,14 @@ def test_shards_of_different_columns_are_refused(tmp_path):
         stream_shards([tmp_path / "a.parquet", tmp_path / "b.parquet"], "pool", Memory())
     with pytest.raises(ValueError, match="no column 'z'"):
         stream_shards([tmp_path / "a.parquet"], "pool", Memory(), columns=["z"])
+
+
+def test_an_empty_first_shard_is_no_obstacle(tmp_path):
+    files = write(tmp_path, "embeddings")
+    pl.read_parquet(files[0]).head(0).write_parquet(tmp_path / "shard-.parquet")
+    both = sorted(tmp_path.glob("*.parquet"))
+    assert both[0].name == "shard-.parquet"
+    streamed = stream_shards(both, "pool", Memory())
+    np.testing.assert_array_equal(streamed.X, read_pool(tmp_path / "shard[0-9].parquet").X)
+    assert list(streamed.ids)[:2] == ["r0", "r1"]
+    assert shards.expected_bytes(both) > 0

@@ -166,3 +166,36 @@ def test_progress_is_reported_by_stage_and_by_pick(small_parts):
     counts = [done for done, total, what in said if what == "picks" and total == 400 - 256]
     assert counts[-1] == 400 - 256
     assert counts == sorted(counts)
+
+
+def test_a_mistake_leaves_no_folder_behind(tmp_path):
+    mistakes = {
+        "rows": {"budget": 10**9},
+        "labeled names": {"budget": 5, "labeled": [10**6]},
+        "worth": {"budget": 5, "worth": [1]},
+    }
+    for said, bad in mistakes.items():
+        with pytest.raises(ValueError, match=said):
+            MHEAL(random_state=0).select(X, workspace=tmp_path / "work", **bad)
+        assert not (tmp_path / "work").exists()
+
+
+def test_a_folder_of_other_files_is_refused_and_kept(tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(OtherRun, match="holds other files"):
+        MHEAL(random_state=0).select(X, 5, workspace=tmp_path)
+    assert (tmp_path / "precious.txt").exists()
+
+
+def test_parts_of_one_file_are_told_apart(mapped):
+    assert mark(mapped[:3000]) != mark(mapped[3000:])
+
+
+def test_labelled_rows_are_the_same_however_they_are_given(tmp_path):
+    mask = np.zeros(len(X), bool)
+    mask[[3, 5]] = True
+    given = [[3, 5], np.array([3, 5], np.int32), mask]
+    runs = [MHEAL(random_state=0)._run(X, 5, labeled, None) for labeled in given]
+    assert runs[0] == runs[1] == runs[2]
+    other = MHEAL(3, init=X[:3].copy(), random_state=0)._run(X, 5, None, None)
+    assert other != MHEAL(3, init=X[3:6].copy(), random_state=0)._run(X, 5, None, None)

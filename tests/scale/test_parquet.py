@@ -88,3 +88,23 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
 def test_what_a_cluster_cannot_do_is_refused(shards, capsys, more, said):
     assert main(["select", shards[0], "--budget", "5", "--scheduler", "local", *more]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_lists_of_unequal_lengths_are_refused_though_their_sum_fits(client, tmp_path):
+    pq.write_table(pa.table({"v": [[1.0, 2, 3], [4.0, 5], [6.0, 7, 8, 9]]}), tmp_path / "e.parquet")
+    with pytest.raises(ValueError, match="lists of different lengths, not 3 each"):
+        read_parquet(tmp_path / "e.parquet").compute()
+
+
+def test_two_columns_of_embeddings_stand_side_by_side(client, tmp_path):
+    pq.write_table(pa.table({"v": [[1.0, 2], [3.0, 4]], "w": [[5.0], [6.0]]}), tmp_path / "e.parquet")
+    np.testing.assert_array_equal(read_parquet(tmp_path / "e.parquet", ["v", "w"]).compute(), [[1, 2, 5], [3, 4, 6]])
+
+
+def test_large_numbers_stay_what_they_are_and_text_is_refused(client, tmp_path):
+    times = [1_700_000_000, 1_700_000_001]
+    pq.write_table(pa.table({"time": times, "id": ["a", "b"]}), tmp_path / "t.parquet")
+    assert read_parquet(tmp_path / "t.parquet").compute()[:, 0].tolist() == times
+    pq.write_table(pa.table({"x": [1.0], "colour": ["red"]}), tmp_path / "c.parquet")
+    with pytest.raises(ValueError, match="column 'colour' holds string, which is understood only in memory"):
+        read_parquet(tmp_path / "c.parquet")

@@ -1,8 +1,7 @@
 """What `mheal select` was asked for, as data: it can be carried out, written down and carried out again."""
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from time import perf_counter
@@ -16,6 +15,7 @@ from ._common import progress_bar, read_source, size
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..pool.workspace import Memory
     from ..selection import Selection
     from ..strategies import Strategy
 
@@ -73,6 +73,7 @@ class Result:
     strategy: "Strategy"
     labeled: int
     seconds: dict[str, float] = field(default_factory=dict)
+    unfinished: tuple["Memory", ...] = ()  # what can be deleted when the picks are written
 
 
 def carry_out(request: Request, console: "Console", folder: Path | None = None) -> Result:
@@ -83,28 +84,33 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
     before = resident()
     limit = request.max_memory
     start = perf_counter()
-    shards = [] if limit is None or folder is None else _large_shards(request, limit)
+    clustered = request.scheduler is not None
+    shards = [] if limit is None or folder is None or clustered else _large_shards(request, limit)
+    unfinished: list[Memory] = []
     if shards and folder is not None:
-        source = _streamed(request, shards, folder, console)
+        source, stages = _streamed(request, shards, folder, console)
+        unfinished.append(stages)
     else:
         source = read(request, console)
     reading = perf_counter() - start
     if limit is not None:  # what streaming leaves behind goes as other memory is asked for
         _refuse_large_pool(source, limit, before if shards else resident())
     start = perf_counter()
-    picks, labeled = _pick(request, strategy, source, console, folder)
-    if (shards or request.scheduler is not None) and source.id_column is not None:
+    picks, labeled, stages = _pick(request, strategy, source, console, folder)
+    unfinished.append(stages)
+    if (shards or clustered) and source.id_column is not None:
         from ..pool.shards import ids_of
 
         source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
-    return Result(picks, source, strategy, labeled, {"reading": reading, "picking": perf_counter() - start})
+    took = {"reading": reading, "picking": perf_counter() - start}
+    return Result(picks, source, strategy, labeled, took, tuple(unfinished))
 
 
-def _streamed(request: Request, shards: list[Path], folder: Path, console: "Console") -> Source:
+def _streamed(request: Request, shards: list[Path], folder: Path, console: "Console") -> tuple[Source, "Memory"]:
     """The pool of shards that do not fit into memory, as one file in `folder`."""
     from ..pool.pages import limited_pages
     from ..pool.shards import stream_shards
-    from ..pool.workspace import Workspace
+    from ..pool.workspace import Workspace, kept_unless_mistaken
     from ._common import names, say_source
 
     for option, value in {"--text": request.text, "--embed": request.embed}.items():
@@ -113,27 +119,13 @@ def _streamed(request: Request, shards: list[Path], folder: Path, console: "Cons
     limit = request.max_memory or 2**63
     with progress_bar(console) as progress, limited_pages(None, limit):
         stages = Workspace(folder / "pool", limit, progress)
-        with _kept_unless_mistaken(stages):
+        with kept_unless_mistaken(stages):
             source = stream_shards(
                 shards, request.pool, stages, columns=names(request.columns), without=names(request.without) or (),
                 id_column=request.id,
             )  # fmt: skip
     say_source(request.pool, source, console)
-    return source
-
-
-@contextmanager
-def _kept_unless_mistaken(stages: Any) -> Iterator[None]:
-    """What is finished stays if the run is stopped, but not after an error that the same command would meet again."""
-    from ..pool.workspace import OtherRun
-
-    try:
-        yield
-    except OtherRun:
-        raise
-    except (ValueError, TypeError):
-        stages.end()
-        raise
+    return source, stages
 
 
 def read(request: Request, console: "Console") -> Source:
@@ -162,7 +154,7 @@ def _on_cluster(request: Request, columns: list[str] | None, without: list[str])
     except ImportError as error:
         raise ValueError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
     id_column = request.id
-    if id_column is None and "id" in column_names(request.pool) and "id" not in (columns or []):
+    if id_column is None and "id" in column_names(request.pool) and "id" not in [*(columns or []), *without]:
         id_column = "id"
     ids: Any = None if id_column is None else Ids(request.pool, id_column)
     X = read_parquet(request.pool, columns, [*without, *([] if id_column is None else [id_column])])
@@ -192,12 +184,12 @@ def _strategy(request: Request) -> "Strategy":
 
 def _pick(
     request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
-) -> tuple["Selection", int]:
+) -> tuple["Selection", int, "Memory"]:
     from ..learn.models import fit_model
     from ..pool.check import as_budget
     from ..pool.labels import read_labels
     from ..pool.pages import limited_pages
-    from ..pool.workspace import Memory, Workspace, working_in
+    from ..pool.workspace import Memory, Workspace, kept_unless_mistaken, working_in
     from ..strategies import Pool
 
     n = len(source.X)
@@ -226,14 +218,14 @@ def _pick(
     known = values if kept is None else np.empty(0)  # labels of all rows before, or of none
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
-        stages = Memory(progress)
+        stages: Memory = Memory(progress)
         if folder is not None and request.strategy in RESUMED and _is_large(request, source.X):
             stages = Workspace(folder / "picks", request.max_memory, progress)
         else:
             progress(0, 0, f"picking {new:,} of {n:,} rows")
-        with _kept_unless_mistaken(stages), working_in(stages), _cluster(request):
+        with kept_unless_mistaken(stages), working_in(stages), _cluster(request):
             picks = strategy.select(pool, new)
-    return picks if kept is None else _joined(kept, picks), len(rows)
+    return picks if kept is None else _joined(kept, picks), len(rows), stages
 
 
 def _kept(file: str, source: Source, labeled: np.ndarray[Any, Any]) -> "Selection":
@@ -262,18 +254,21 @@ def _is_large(request: Request, X: Any) -> bool:
     """Whether it pays to keep what is finished: picking may take long, or memory is short."""
     if request.max_memory is not None:
         return True
+    if not hasattr(os, "sysconf"):
+        return False
     return bool(X.nbytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2)
 
 
 def needed(X: Any) -> int:
     """Bytes that picking from X needs besides what the process has now; a memory-mapped X itself can be given back."""
     from ..kernels.traversal import FRONT_BYTES, FRONT_SHARE
+    from ..pool.check import working_dtype
     from ..pool.pages import headroom
 
     mapped = isinstance(X, np.memmap)
-    floats = 8 if X.dtype == np.float64 else 4
+    floats = np.dtype(working_dtype(X.dtype)).itemsize
     front = min(FRONT_BYTES, X.shape[0] * X.shape[1] * floats // FRONT_SHARE)
-    copied = 0 if X.dtype in (np.float32, np.float64) else X.shape[0] * X.shape[1] * 4
+    copied = 0 if X.dtype in (np.float32, np.float64) else X.shape[0] * X.shape[1] * floats
     return SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * len(X) + front + copied + (headroom() if mapped else 0)
 
 

@@ -157,6 +157,7 @@ def _run(
     if out != "-" and not target.parent.is_dir():  # before an hour of work, not after it
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
     folder = workspace or Path("picks.csv.unfinished" if out == "-" else f"{out}.unfinished")
+    ours = not folder.exists()
     try:
         result = carry_out(request, console, folder)
     except KeyboardInterrupt:
@@ -164,7 +165,8 @@ def _run(
             console.print(f"What is finished is in {folder}: the same command goes on from there", markup=False)
         raise
     finally:
-        _remove_empty(folder)
+        if ours:
+            _remove_empty(folder)
     content = render(result.picks, result.source, form)
     if plot is not None:
         from ._map import draw
@@ -179,18 +181,12 @@ def _run(
         record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
         with replacing(record_path(target)) as part:
             part.write_text(record + "\n", encoding="utf-8")
-    _remove_finished(folder)
+    for stages in result.unfinished:  # the picks are written: nothing is left to go on from
+        stages.end()
+    if any(stages.begun for stages in result.unfinished):
+        _remove_empty(folder)
     _say(result, [] if out == "-" else [target, record_path(target)], plot, console)
     return result
-
-
-def _remove_finished(folder: Path) -> None:
-    """The picks are written: nothing is left to go on from."""
-    from ..pool.workspace import Workspace
-
-    for part in ("pool", "picks"):
-        Workspace(folder / part).end()
-    _remove_empty(folder)
 
 
 def _remove_empty(folder: Path) -> None:

@@ -35,10 +35,10 @@ def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         raise ValueError(f"X must have rows and columns, but has {A.ndim} dimension(s): try {hint}")
     if A.shape[0] == 0 or A.shape[1] == 0:
         raise ValueError(f"X is empty, shape {A.shape}: it needs at least one row and one column")
-    return np.ascontiguousarray(A, dtype=_working_dtype(A.dtype))
+    return np.ascontiguousarray(A, dtype=working_dtype(A.dtype))
 
 
-def _working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     """Floats stay what they are; other numbers become the smallest of the two types that holds them exactly."""
     if dtype == np.float32 or dtype.itemsize <= 2:
         return np.float32
@@ -150,7 +150,7 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
         raise ValueError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
     if X.dtype.kind not in "fiub":
         raise TypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
-    X = X.astype(_working_dtype(X.dtype))
+    X = X.astype(working_dtype(X.dtype))
     if not np.isfinite(X.data).all():
         at = int(np.flatnonzero(~np.isfinite(X.data))[0])
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1

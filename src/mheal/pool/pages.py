@@ -3,7 +3,7 @@
 import mmap
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -16,6 +16,7 @@ PART = 50_000_000  # bytes that a thread may touch between two looks at what is 
 PAUSE = 0.005  # seconds between looks while code runs that does not work in parts
 _STATM = Path("/proc/self/statm")
 _maps: list[mmap.mmap] = []  # those whose pages are given back
+_limits: list[int] = []  # in force now
 
 
 def resident() -> int:
@@ -31,11 +32,13 @@ def headroom() -> int:
 
 
 def give_back_pages_of(A: Any) -> None:
-    """Count a memory map, read or written, among those that `limited_pages` gives back."""
+    """Count a memory map, read or written, among those that `limited_pages` gives back while it is in force."""
     mapping = getattr(A, "_mmap", None)
-    if isinstance(A, np.memmap) and mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
+    if not _limits or not isinstance(A, np.memmap) or mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    with suppress(AttributeError, OSError):  # some systems know no huge pages
         mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it
-        _maps.append(mapping)
+    _maps.append(mapping)
 
 
 @contextmanager
@@ -49,6 +52,7 @@ def limited_pages(X: Any, limit: int) -> Iterator[None]:
         yield
         return
     before, over, threshold = len(_maps), Event(), limit - headroom()
+    _limits.append(limit)
     give_back_pages_of(X)
     left = [0]  # bytes in memory after the last time: what was not a page of a file
 
@@ -72,4 +76,5 @@ def limited_pages(X: Any, limit: int) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
+        _limits.pop()
         del _maps[before:]

@@ -1,6 +1,6 @@
 """Parquet shards larger than memory: their rows are streamed into one array on disk, which kernels read in place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,20 @@ REMEDY = "fill in such cells, drop their rows, or leave the column out"
 def expected_bytes(files: Sequence[Path]) -> int:
     """About how much memory the shards' numbers would take if they were read as a whole."""
     rows = sum(_rows(file) for file in files)
-    first = _scan(files[0]).head(1).collect()
-    numbers = sum(len(column[0]) if column.dtype.is_nested() else 1 for column in first if column[0] is not None)
+    schema = _scan(files[0]).collect_schema()
+    numbers = sum(_length(files, column) if kind.is_nested() else 1 for column, kind in schema.items())
     return rows * max(1, numbers) * 8
+
+
+class ShardIds:
+    """The values of a column of the shards, read in turn when they are asked for."""
+
+    def __init__(self, files: Sequence[Path], column: str) -> None:
+        self.files, self.column = files, column
+
+    def __iter__(self) -> Iterator[Any]:
+        for file in self.files:
+            yield from _scan(file).select(self.column).collect().to_series()
 
 
 def stream_shards(
@@ -39,8 +50,8 @@ def stream_shards(
     """The shards as a pool in the workspace, which a run that was stopped goes on filling shard by shard.
 
     Features are those of `read_pool`: the embeddings if one column holds them, else all numbers and truth values. Text
-    would have to be counted before it could be encoded, and is refused. Which id names a row is looked up for the
-    picks alone, with `ids_of`; that ids do not repeat is not checked.
+    would have to be counted before it could be encoded, and is refused. Ids are read when they are asked for, those of
+    picks alone with `ids_of`; that they do not repeat is not checked.
     """
     schema = _scan(files[0]).collect_schema()
     for column in [*(columns or ()), *without, *([id_column] if id_column else [])]:
@@ -55,7 +66,7 @@ def stream_shards(
     vectors = schema[features[0]].is_nested()
     inner = [getattr(schema[f], "inner", schema[f]) for f in features]
     dtype = np.dtype(np.float32 if all(kind in HELD_BY_FLOAT32 for kind in inner) else np.float64)
-    width = len(_scan(files[0]).select(features).head(1).collect().item()) if vectors else len(features)
+    width = _length(files, features[0]) if vectors else len(features)
     A = stages.scratch("pool", (total, width), dtype)
     for at, file in enumerate(files):
         part = A[starts[at] : starts[at + 1]]
@@ -66,7 +77,8 @@ def stream_shards(
     said = f"the embeddings in column {features[0]!r} ({width} numbers a row)"
     if not vectors:
         said = f"{width:,} numeric column{'s' if width > 1 else ''}"
-    return Source(_read_only(A), "table", f"{said}, from {len(files):,} shards", list(files), id_column=id_column)
+    ids: Any = None if id_column is None else ShardIds(files, id_column)
+    return Source(_read_only(A), "table", f"{said}, from {len(files):,} shards", list(files), ids, id_column)
 
 
 def ids_of(files: Sequence[Path], column: str, rows: npt.NDArray[np.int64]) -> Mapping[int, Any]:
@@ -94,6 +106,15 @@ def _scan(file: Path) -> pl.LazyFrame:
 
 def _rows(file: Path) -> int:
     return int(_scan(file).select(pl.len()).collect().item())
+
+
+def _length(files: Sequence[Path], column: str) -> int:
+    """How many numbers the first row has in a column of embeddings."""
+    for file in files:
+        first = _scan(file).select(pl.col(column).drop_nulls()).head(1).collect().to_series()
+        if len(first):
+            return len(first[0])
+    return 1
 
 
 def _mark(file: Path) -> dict[str, Any]:

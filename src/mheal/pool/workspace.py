@@ -35,6 +35,7 @@ class Memory:
     """What runs in memory have instead of a workspace: nothing is kept."""
 
     on_disk = False
+    begun = False  # whether what is in the folder is ours
 
     def __init__(self, progress: Progress | None = None) -> None:
         self._progress = progress
@@ -105,9 +106,12 @@ class Workspace(Memory):
                         f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
                         "or delete the folder"
                     )
+        elif self.folder.exists() and any(self.folder.iterdir()):
+            raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
+        self.begun = True
 
     def once(
         self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
@@ -144,8 +148,9 @@ class Workspace(Memory):
         return super().room() if self.limit is None else max(0, self.limit - resident())
 
     def end(self) -> None:
-        """Delete the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Delete the folder, if it is ours."""
+        if self.begun:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.npz"
@@ -183,21 +188,38 @@ def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
         yield workspace or _current.get() or Memory()
         return
     folder = Workspace(workspace)
-    yield folder
+    with kept_unless_mistaken(folder):
+        yield folder
     folder.end()
 
 
+@contextmanager
+def kept_unless_mistaken(stages: Memory) -> Iterator[None]:
+    """What is finished stays if the run is stopped, but not after an error that the same call would meet again."""
+    try:
+        yield
+    except OtherRun:
+        raise
+    except (ValueError, TypeError):
+        stages.end()
+        raise
+
+
 def mark(X: Any) -> dict[str, Any]:
-    """What tells one pool from another: name, size and time of its file or, in memory, a few of its rows."""
+    """What tells one pool from another: a few of its rows and, of a file, its name, size and time."""
     if not isinstance(X, np.ndarray):
         raise TypeError(f"a workspace is for pools that are arrays or .npy files, not for {type(X).__name__}")
-    shape: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype)}
+    found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
     file = getattr(X, "filename", None)
     if isinstance(X, np.memmap) and file is not None:
         at = os.stat(file)
-        return {**shape, "file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
-    rows = X[:: max(1, len(X) // 64)]
-    return {**shape, "rows": hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()}
+        found |= {"file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
+    return found
+
+
+def digest(values: Any) -> str:
+    """What tells these numbers from others."""
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
 def _state(rng: np.random.RandomState) -> Arrays:

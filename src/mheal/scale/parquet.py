@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from dask import array as da
 from dask import delayed
 
+from ..pool.ids import USUAL
 from ..pool.locate import locate
 
 PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
+
+
+PANDAS_INDEX = "__index_level_0__"
 
 
 class Part(NamedTuple):
@@ -25,10 +30,12 @@ class Part(NamedTuple):
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
-    """A Dask array (float32) of the shards' rows, in the order of their names; nothing is read before it is needed.
+    """A Dask array of the shards' rows, in the order of their names; nothing is read before it is needed.
+
+    It is float32 where that holds every number of its columns' types, else float64. Columns of text are refused.
 
     columns : of numbers or of embeddings (lists of numbers, all of one length). By default the embeddings if there is
-        one column of them, else all numbers and truth values
+        one column of them, else all numbers and truth values but for a column `id`
     without : columns that are no features
     """
     files = [str(file) for file in parquet_files(pattern)]
@@ -36,13 +43,14 @@ def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, with
     names = _features(schema, Path(files[0]).name, columns, without)
     for file in files[1:]:
         _refuse_other_columns(schema, pq.read_schema(file), names, Path(file).name)
-    width = sum(_width(files, schema.field(name)) for name in names)
+    widths = [_width(files, schema.field(name)) for name in names]
+    width, dtype = sum(widths), _type(schema, names)
     parts = [part for file in files for part in _parts(file, width)]
     if not parts:
         raise ValueError(f"{pattern} has no rows")
     read = delayed(_read, pure=True)
     arrays = [
-        da.from_delayed(read(part.file, part.groups, names, width), (part.rows, width), np.float32) for part in parts
+        da.from_delayed(read(part.file, part.groups, names, widths, dtype), (part.rows, width), dtype) for part in parts
     ]
     return da.concatenate(arrays)
 
@@ -107,7 +115,13 @@ def _features(schema: pa.Schema, file: str, columns: Sequence[str] | None, witho
     vectors = [field.name for field in fields if _is_vector(field.type)]
     if len(vectors) > 1:
         raise ValueError(f"{file} has several columns of embeddings ({', '.join(vectors)}): choose columns")
-    names = vectors or [field.name for field in fields if _is_number(field.type)]
+    names = vectors or [field.name for field in fields if field.name not in (USUAL, PANDAS_INDEX)]
+    for name in names:
+        if not _is_number(schema.field(name).type) and not _is_vector(schema.field(name).type):
+            raise ValueError(
+                f"{file}: column {name!r} holds {schema.field(name).type}, which is understood only in memory: choose "
+                "the columns that are features, or leave it out"
+            )
     if not names:
         raise ValueError(f"{file} has no column of numbers: it has {', '.join(schema.names[:20])}")
     return names
@@ -142,23 +156,30 @@ def _width(files: Sequence[str], field: pa.Field) -> int:
     return 1
 
 
-def _read(file: str, groups: list[int], names: list[str], width: int) -> npt.NDArray[np.float32]:
+def _type(schema: pa.Schema, names: Sequence[str]) -> np.dtype[Any]:
+    """The type that holds the numbers of these columns."""
+    kinds = [schema.field(name).type for name in names]
+    numbers = [kind.value_type if _is_vector(kind) else kind for kind in kinds]
+    small = all(pa.types.is_boolean(kind) or kind == pa.float32() or kind.bit_width <= 16 for kind in numbers)
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def _read(file: str, groups: list[int], names: list[str], widths: list[int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """These row groups as an array; missing values become NaN, to be refused by their place."""
     table = pq.ParquetFile(file).read_row_groups(groups, names)
-    out = np.empty((table.num_rows, width), np.float32)
+    out, kind = np.empty((table.num_rows, sum(widths)), dtype), pa.from_numpy_dtype(dtype)
     at = 0
-    for name in names:
+    for name, wide in zip(names, widths, strict=True):
         column = table.column(name)
         if not _is_vector(column.type):
-            out[:, at] = column.cast(pa.float32(), safe=False).to_numpy()
-            at += 1
+            out[:, at] = column.cast(kind, safe=False).to_numpy()
+            at += wide
             continue
-        wide = width - len(names) + 1 if len(names) > 1 else width
+        if not pc.all(pc.equal(pc.fill_null(pc.list_value_length(column), -1), wide)).as_py():
+            raise ValueError(f"{Path(file).name}: column {name!r} has lists of different lengths, not {wide} each")
         lo = 0
         for chunk in column.chunks:
-            flat = chunk.flatten().cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
-            if len(flat) != len(chunk) * wide:
-                raise ValueError(f"{Path(file).name}: column {name!r} has lists of different lengths, not {wide}")
+            flat = chunk.flatten().cast(kind, safe=False).to_numpy(zero_copy_only=False)
             out[lo : lo + len(chunk), at : at + wide] = flat.reshape(len(chunk), wide)
             lo += len(chunk)
         at += wide
