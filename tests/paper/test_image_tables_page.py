@@ -7,8 +7,9 @@ from matplotlib.image import imread
 
 from mheal.paper import image_tables
 from mheal.paper.image_measured import Measured
-from mheal.paper.image_tables_page import above, against, page, verdict
+from mheal.paper.image_tables_page import page
 from mheal.paper.image_tables_picture import PANELS, _figure, draw, figure_number
+from mheal.paper.image_tables_words import above, against, verdict
 from mheal.paper.published import BUDGETS, accuracies
 
 ANSWERS = {

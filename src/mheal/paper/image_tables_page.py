@@ -1,30 +1,23 @@
 """The page of Tables 3, 4 and 5: the paper's accuracies beside ours, its claims, and whether our default is ahead."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from ..learn.statistics import t_interval
-from .image_lines import lines
 from .image_measured import Measured
 from .image_pools import KINDS
+from .image_tables_lost import SHARES, UNSUPERVISED, lost, shares
 from .image_tables_picture import DEFAULT, PAPER, RANDOM, SIMCLR, Answers, figure_number
+from .image_tables_words import above, against, expected, mean_and_spread, points, verdict
 from .published import BUDGETS, accuracies
-from .report import Floats, compare, percent, table, tally
+from .report import Floats, percent, table, tally
 from .rows import Row
 
-UNSUPERVISED = ("K-means", "K-medoids", "Hierarchical", "Core-set", "MHEAL")  # §7.5 calls them so
-CLOSE = 0.01  # a number no farther from the paper's is as printed
 POOLS = {
     "clean": "every training image once",
     "repeated": "every training image once and 10,000 of them twice, in random order; a copy costs a label",
     "noisy": "every training image once and 10,000 of them twice, in random order, the copies with wrong labels",
 }
-SHARES = {"repeated": ("copies", "an image bought before"), "noisy": ("wrong", "a wrong label")}
 PLACES = {"yes": "ahead", "no difference": "level", "no": "behind"}
-
-Losses = Mapping[str, Mapping[int, Sequence[float]]]  # title → seed → accuracy minus clean accuracy at each place
 
 
 def page(
@@ -48,37 +41,14 @@ or two standard deviations of ours; else the difference in points.""",
 Accuracy here minus accuracy in Table 3, in points, with the 95 % interval, paired by seed. That MHEAL loses little is
 *reproduced* if on average it loses at most a point more than in the paper, *refuted* if more than that with certainty.
 The text says that unsupervised lines ({", ".join(UNSUPERVISED)}) lose less than the others.""")
-        parts += [f"### {name}\n{_lost(kind, name, found, before, answers)}" for name in found.datasets]
+        parts += [f"### {name}\n{lost(kind, name, found, before, answers)}" for name in found.datasets]
         parts.append(
             f"## Labels spent on {SHARES[kind][1]}, %\nMean over the seeds. Random shows what blind buying gives."
         )
-        parts += [f"### {name}\n{_shares(kind, name, found, answers)}" for name in found.datasets]
+        parts += [f"### {name}\n{shares(kind, name, found, answers)}" for name in found.datasets]
     parts += [_default(found, answers), "## Pictures"]
     parts += [f"![{name}: accuracy against labels](figure{figure_number(kind, name)}.png)" for name in found.datasets]
     return "\n\n".join(parts) + "\n"
-
-
-def above(differences: Floats) -> str:
-    """Whether differences are above 0: "yes", "no" or "no difference", by a 95 % t interval; one alone by its sign."""
-    if len(differences) == 1:
-        return "yes" if differences[0] > 0 else "no" if differences[0] < 0 else "no difference"
-    return compare(np.zeros(len(differences)), differences)
-
-
-def against(values: Floats, printed: float) -> str:
-    """≈ for as printed, else the difference in points."""
-    off = values.mean() - printed
-    spread = values.std(ddof=1) if len(values) > 1 else 0.0
-    return "≈" if abs(off) <= max(CLOSE, 2 * spread) + 1e-9 else _signed(off)
-
-
-def verdict(answers: Sequence[str], seeds: int) -> str:
-    """What all answers together say about a claim; `seeds` is on how many they rest at most."""
-    said = set(answers)
-    if not said:
-        return "not judged"
-    word = "reproduced" if said == {"yes"} else "refuted" if said == {"no"} else "not reproduced"
-    return word if seeds > 1 else f"{word} (one seed)"
 
 
 def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str) -> str:
@@ -107,16 +77,11 @@ number a cell, with no spread. Minutes are by the clock; where other runs shared
 {_missing(found, answers, why)}"""
 
 
-def _expected(name: str, answers: Answers) -> list[str]:
-    """The lines that a dataset has."""
-    return [title for title in answers if title in lines(name)]
-
-
 def _missing(found: Measured, answers: Answers, why: str) -> str:
     gaps = [name for name in BUDGETS if name not in found.datasets]
     for name in found.datasets:
-        there = [title for title in _expected(name, answers) if found.seeds(name, title)]
-        absent = [title for title in _expected(name, answers) if title not in there]
+        there = [title for title in expected(name, answers) if found.seeds(name, title)]
+        absent = [title for title in expected(name, answers) if title not in there]
         gaps += [f"on {name} {' and '.join(absent)}"] if absent else []
         for n in BUDGETS[name]:
             short = [title for title in there if not found.by_seed(name, title, n)]
@@ -130,15 +95,15 @@ def _missing(found: Measured, answers: Answers, why: str) -> str:
 def _accuracies(kind: str, name: str, found: Measured, answers: Answers) -> str:
     """A row a line, two columns a number of labels, and how many cells are as printed."""
     printed, budgets = accuracies(kind, name), BUDGETS[name]
-    ours = {(title, n): found.values(name, title, n) for title in _expected(name, answers) for n in budgets}
+    ours = {(title, n): found.values(name, title, n) for title in expected(name, answers) for n in budgets}
     best = {n: max((v.mean() for (_, at), v in ours.items() if at == n and len(v)), default=None) for n in budgets}
     marks: list[str] = []
     lines = []
-    for title in _expected(name, answers):
+    for title in expected(name, answers):
         cells = []
         for n in budgets:
             values, paper = ours[title, n], printed.get(answers[title] or "", {}).get(n)
-            text = _mean(values)
+            text = mean_and_spread(values)
             if len(values) and values.mean() == best[n]:
                 text = f"**{text}**"
             if len(values) and paper is not None:
@@ -196,62 +161,6 @@ def _place(gains: Sequence[Floats]) -> str:
     return "no" if any(above(gain) == "no" for gain in telling) else "no difference"
 
 
-def _lost(kind: str, name: str, found: Measured, clean: Measured, answers: Answers) -> str:
-    places = [n for n in BUDGETS[name] if n in found.columns(name) and n in clean.columns(name)]
-    if not places:
-        return "There is no clean run to compare with."
-    here, there = accuracies(kind, name), accuracies("clean", name)
-    paper = {method: np.array([here[method][n] - there[method][n] for n in places]) for method in here}
-    losses = {title: found.change(clean, name, title, places) for title in _expected(name, answers)}
-    lines = []
-    for title, lost in losses.items():
-        grid, printed = np.reshape(list(lost.values()), (len(lost), len(places))), paper.get(answers[title] or "")
-        words = ["–"] * (len(places) + 1) if printed is None else [*map(_signed, printed), _signed(printed.mean())]
-        ours = [_points(column) for column in (*grid.T, grid.mean(axis=1))]
-        lines.append([title, *(cell for pair in zip(words, ours, strict=True) for cell in pair)])
-    header = ["line", *(word for n in (*(f"{n:,}" for n in places), "mean") for word in (f"{n}: paper", "ours"))]
-    claims = _claims({method: float(lost.mean()) for method, lost in paper.items()}, losses, answers)
-    return f"{table(['claim', 'paper', 'ours', 'verdict'], claims)}\n\n{table(header, lines)}"
-
-
-def _claims(paper: Mapping[str, float], losses: Losses, answers: Answers) -> Iterator[list[str]]:
-    """What is lost on average over the places: by MHEAL, by one kind of lines more than by the other, least."""
-    means = {title: {seed: float(np.mean(v)) for seed, v in lost.items()} for title, lost in losses.items() if lost}
-    if PAPER in means:
-        ours = np.array(list(means[PAPER].values()))
-        spare = ours - (paper["MHEAL"] - CLOSE)
-        answer = "yes" if spare.mean() >= -1e-9 else above(spare)
-        yield ["MHEAL loses little", _signed(paper["MHEAL"]), _points(ours), verdict([answer], len(ours))]
-    most = max(map(len, means.values()), default=0)
-    known = {answers[title]: lost for title, lost in means.items() if answers[title] and len(lost) > min(1, most - 1)}
-    groups = [[lost for method, lost in known.items() if (method in UNSUPERVISED) == side] for side in (True, False)]
-    seeds = sorted(set[int].intersection(*map(set, known.values()))) if all(groups) else []
-    if seeds:
-        planned, asked = ([float(np.mean([lost[seed] for lost in group])) for seed in seeds] for group in groups)
-        sides = [[paper[m] for m in paper if (m in UNSUPERVISED) == side] for side in (True, False)]
-        printed = float(np.mean(sides[0]) - np.mean(sides[1]))
-        ours = np.subtract(planned, asked)
-        claim = "unsupervised lines lose less: mean of theirs minus mean of the others'"
-        yield [claim, _signed(printed), _points(ours), verdict([above(ours)], len(ours))]
-    if means:
-        ends = [_least(paper), _least({title: float(np.mean(list(lost.values()))) for title, lost in means.items()})]
-        yield ["loses least", *ends, "–"]
-
-
-def _least(losses: Mapping[str, float]) -> str:
-    who = max(losses, key=lambda title: losses[title])
-    return f"{who}, {_signed(losses[who])}"
-
-
-def _shares(kind: str, name: str, found: Measured, answers: Answers) -> str:
-    measure, budgets = SHARES[kind][0], BUDGETS[name]
-    shares = {title: [found.values(name, title, n, measure) for n in budgets] for title in _expected(name, answers)}
-    last = sorted((float(cells[-1].mean()), title) for title, cells in shares.items() if len(cells[-1]))
-    ends = " and ".join(f"{title} ({percent(share)})" for share, title in (last[0], last[-1])) if last else ""
-    said = f"\n\nLeast and most at {budgets[-1]:,} labels: {ends}." if last else ""
-    return table(["line", *(f"{n:,}" for n in budgets)], ([t, *map(percent, c)] for t, c in shares.items())) + said
-
-
 def _default(found: Measured, answers: Answers) -> str:
     shown, counts, alone = [], dict[str, list[str]](), 0
     for name in found.datasets:
@@ -266,8 +175,12 @@ def _default(found: Measured, answers: Answers) -> str:
                 place = PLACES[above(gains[other])]
                 counts.setdefault(f"{ours} on {name}", []).append(place)
                 alone += len(gains[other]) == 1
-                cells = [other, _mean(found.values(name, other, n)), _mean(found.values(name, ours, n))]
-                shown.append([name, ours, f"{n:,}", *cells, _points(gains[other]), place])
+                cells = [
+                    other,
+                    mean_and_spread(found.values(name, other, n)),
+                    mean_and_spread(found.values(name, ours, n)),
+                ]
+                shown.append([name, ours, f"{n:,}", *cells, points(gains[other]), place])
     total = [place for places in counts.values() for place in places]
     sums = "\n".join(f"- {who}: {_count(places)}" for who, places in {**counts, "In all": total}.items())
     sums = sums if total else "There is nothing to compare."
@@ -286,21 +199,3 @@ were chosen with labels of training images of MNIST and CIFAR-10 (`results/defau
 def _count(places: Sequence[str]) -> str:
     good = sum(place != "behind" for place in places)
     return f"ahead or level in {good} of {len(places)} (ahead in {places.count('ahead')})"
-
-
-def _mean(values: Floats) -> str:
-    """Mean ± standard deviation, in per cent."""
-    return percent(values) + (f" ± {percent(values.std(ddof=1))}" if len(values) > 1 else "")
-
-
-def _points(differences: Floats) -> str:
-    """Mean and 95 % interval, in points."""
-    if not len(differences):
-        return "–"
-    mean, half = t_interval(differences)
-    return f"{_signed(mean)} ± {percent(half)}" if np.isfinite(half) else f"{_signed(mean)}, one seed"
-
-
-def _signed(difference: float) -> str:
-    """In points, with a sign; +0.0 for what rounds to nothing."""
-    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "−")

@@ -1,0 +1,78 @@
+"""What Tables 4 and 5 lose against the clean pool of Table 3, and the labels that copies cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from .image_measured import Measured
+from .image_tables_picture import PAPER, Answers
+from .image_tables_words import CLOSE, above, expected, points, signed, verdict
+from .published import BUDGETS, accuracies
+from .report import percent, table
+
+UNSUPERVISED = ("K-means", "K-medoids", "Hierarchical", "Core-set", "MHEAL")  # §7.5 calls them so
+SHARES = {"repeated": ("copies", "an image bought before"), "noisy": ("wrong", "a wrong label")}
+
+Losses = Mapping[str, Mapping[int, Sequence[float]]]  # title → seed → accuracy minus clean accuracy at each place
+
+
+def lost(kind: str, name: str, found: Measured, clean: Measured, answers: Answers) -> str:
+    """A row a line: what it loses at each number of labels, the paper's and ours, under what the paper claims."""
+    places = [n for n in BUDGETS[name] if n in found.columns(name) and n in clean.columns(name)]
+    if not places:
+        return "There is no clean run to compare with."
+    here, there = accuracies(kind, name), accuracies("clean", name)
+    paper = {method: np.array([here[method][n] - there[method][n] for n in places]) for method in here}
+    losses = {title: found.change(clean, name, title, places) for title in expected(name, answers)}
+    lines = []
+    for title, loss in losses.items():
+        grid, printed = np.reshape(list(loss.values()), (len(loss), len(places))), paper.get(answers[title] or "")
+        words = ["–"] * (len(places) + 1) if printed is None else [*map(signed, printed), signed(printed.mean())]
+        ours = [points(column) for column in (*grid.T, grid.mean(axis=1))]
+        lines.append([title, *(cell for pair in zip(words, ours, strict=True) for cell in pair)])
+    header = ["line", *(word for n in (*(f"{n:,}" for n in places), "mean") for word in (f"{n}: paper", "ours"))]
+    claims = _claims({method: float(lost.mean()) for method, lost in paper.items()}, losses, answers)
+    return f"{table(['claim', 'paper', 'ours', 'verdict'], claims)}\n\n{table(header, lines)}"
+
+
+def _claims(paper: Mapping[str, float], losses: Losses, answers: Answers) -> Iterator[list[str]]:
+    """What is lost on average over the places: by MHEAL, by one kind of lines more than by the other, least."""
+    means = {title: {seed: float(np.mean(v)) for seed, v in lost.items()} for title, lost in losses.items() if lost}
+    if PAPER in means:
+        ours = np.array(list(means[PAPER].values()))
+        spare = ours - (paper["MHEAL"] - CLOSE)
+        answer = "yes" if spare.mean() >= -1e-9 else above(spare)
+        yield ["MHEAL loses little", signed(paper["MHEAL"]), points(ours), verdict([answer], len(ours))]
+    most = max(map(len, means.values()), default=0)
+    known = {answers[title]: lost for title, lost in means.items() if answers[title] and len(lost) > min(1, most - 1)}
+    groups = [[lost for method, lost in known.items() if (method in UNSUPERVISED) == side] for side in (True, False)]
+    seeds = sorted(set[int].intersection(*map(set, known.values()))) if all(groups) else []
+    if seeds:
+        planned, asked = ([float(np.mean([lost[seed] for lost in group])) for seed in seeds] for group in groups)
+        sides = [[paper[m] for m in paper if (m in UNSUPERVISED) == side] for side in (True, False)]
+        printed = float(np.mean(sides[0]) - np.mean(sides[1]))
+        ours = np.subtract(planned, asked)
+        claim = "unsupervised lines lose less: mean of theirs minus mean of the others'"
+        yield [claim, signed(printed), points(ours), verdict([above(ours)], len(ours))]
+    if means:
+        ends = [_least(paper), _least({title: float(np.mean(list(lost.values()))) for title, lost in means.items()})]
+        yield ["loses least", *ends, "–"]
+
+
+def _least(losses: Mapping[str, float]) -> str:
+    who = max(losses, key=lambda title: losses[title])
+    return f"{who}, {signed(losses[who])}"
+
+
+def shares(kind: str, name: str, found: Measured, answers: Answers) -> str:
+    """A row a line: of the labels it bought, the share that bought nothing new, or a mistake."""
+    measure, budgets = SHARES[kind][0], BUDGETS[name]
+    found_shares = {
+        title: [found.values(name, title, n, measure) for n in budgets] for title in expected(name, answers)
+    }
+    last = sorted((float(cells[-1].mean()), title) for title, cells in found_shares.items() if len(cells[-1]))
+    ends = " and ".join(f"{title} ({percent(share)})" for share, title in (last[0], last[-1])) if last else ""
+    said = f"\n\nLeast and most at {budgets[-1]:,} labels: {ends}." if last else ""
+    return (
+        table(["line", *(f"{n:,}" for n in budgets)], ([t, *map(percent, c)] for t, c in found_shares.items())) + said
+    )
