@@ -88,7 +88,7 @@ def goals() -> Iterator[Goal | Ceiling]:
         )
         yield Ceiling(work, "allowed: 3 × 10 reads", "out_of_core", form, ("allowed_seconds",), None, None, " s")
     for name in ("max_min", "select"):
-        work = "growth from 10⁴ to 10⁶ rows, exponent"
+        work = "growth from 10⁴ to 10⁷ rows, exponent"
         yield Ceiling(work, name, "scaling", f"{name} rows", ("exponent",), 1.05)
     for name in ("max_min", "select"):
         work = "growth from 10² to 10⁴ picks, exponent"

@@ -28,7 +28,8 @@ def main() -> None:
         grid, d, fixed_picks, fixed_rows = [500, 1000, 2000], 8, 20, 2000
         counts = [10, 30, 100]
     else:
-        grid, d, fixed_picks, fixed_rows = [10_000, 31_623, 100_000, 316_228, 1_000_000], 64, 100, 100_000
+        grid = [10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000]
+        d, fixed_picks, fixed_rows = 64, 100, 100_000
         counts = [100, 316, 1000, 3162, 10_000]
     X = mixture(max(grid), d, 50, seed=8, spread=args.spread)
     for name, work in works().items():

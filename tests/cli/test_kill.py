@@ -56,10 +56,12 @@ def test_ctrl_c_exits_130_and_leaves_no_broken_file(desk):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert "Traceback" not in err
-    if process.returncode == 130:
+    # Python itself ends by the signal if it came while dataclasses were being made: a shell calls both 130.
+    if process.returncode in (130, -signal.SIGINT):
         assert "interrupted" in err
         assert not (desk / "picks.csv").exists() or len(pl.read_csv(desk / "picks.csv")) == 50
     else:  # it was done before
         assert process.returncode == 0
+        assert len(pl.read_csv(desk / "picks.csv")) == 50
         assert len(pl.read_csv(desk / "picks.csv")) == 50
     assert not list(desk.glob(".*.part"))
