@@ -129,11 +129,15 @@ class MHEAL(BaseEstimator):
     ) -> Selection:
         """`budget` rows of X, best first, away from the rows `labeled` already.
 
-        X: array, memory map, SciPy sparse matrix, DataFrame, torch tensor (which stays on its device) or Dask array
-            (whose cluster then does the work, see `mheal.scale`).
+        Parameters
+        ----------
+        X : array, memory map, SciPy sparse matrix, DataFrame, torch tensor (which stays on its device) or Dask array
+            (whose cluster then does the work, see `mheal.scale`)
+        budget : how many
+        labeled : row numbers, or a mask over the rows
         workspace : a folder for what is finished while the run is not, or a mheal.pool.workspace.Workspace. The same
             call goes on from there after it was stopped; random_state must then be an integer. The folder is deleted at
-            the end.
+            the end
         worth : for each row what it is worth, such as a model's doubt of it: the cover looks most at what is worth
             most, and after it distances count times their row's worth
         """
