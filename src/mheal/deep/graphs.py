@@ -4,13 +4,14 @@ A small network keeps a large GPU busy for a few microseconds per kernel, less t
 launches all kernels of a step at once, and parallel branches let those of several networks share the device.
 """
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import torch
+
+from ..kernels.torch.graphs import undisturbed
 
 WARM_UP = 3  # steps before the capture, in which libraries choose kernels and optimisers make their state
 
@@ -45,19 +46,6 @@ def capture(branches: Sequence[Callable[[], None]], generators: Sequence[Any]) -
     with undisturbed(), torch.cuda.graph(graph, stream=main):
         run_all()
     return graph
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """While it lasts no garbage is collected: freeing an old graph would spoil the one that is being captured."""
-    gc.collect()
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @cache

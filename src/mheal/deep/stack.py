@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from .graphs import undisturbed
+from ..kernels.torch.graphs import undisturbed
 
 Method = Literal["sgd", "adam"]
 EAGER_STEPS = 3  # before a capture: libraries set themselves up in the first steps

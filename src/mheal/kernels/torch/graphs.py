@@ -1,7 +1,8 @@
 """CUDA graphs: many small kernels, captured once and launched together."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -17,13 +18,19 @@ def capture(work: Callable[[], None], device: torch.device) -> torch.cuda.CUDAGr
             work()
     torch.cuda.current_stream(device).wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
+    with undisturbed(), torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+        work()
+    return graph
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """While it lasts no garbage is collected: freeing an old graph would spoil the one that is being captured."""
     gc.collect()
     was_on = gc.isenabled()
-    gc.disable()  # freeing an old graph would spoil the one that is being captured
+    gc.disable()
     try:
-        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
-            work()
+        yield
     finally:
         if was_on:
             gc.enable()
-    return graph
