@@ -10,7 +10,8 @@ from mheal.kernels.traversal import Picks, Traversal
 from mheal.pool.workspace import Memory
 from mheal.solve.charge import Charge
 from mheal.solve.max_min import traverse
-from mheal.spread import _radii, _traverse
+from mheal.spread.starts import uncovered
+from mheal.spread.whole import traverse_on
 
 
 def picks_of(points, rows, weight):
@@ -38,7 +39,7 @@ def test_radii_and_scores_equal_a_plain_loop(n, d, count, dtype):
 def test_far_from_the_origin_distances_do_not_cancel():
     X = (1000 + np.random.default_rng(0).standard_normal((500, 16))).astype(np.float32)
     rows = np.arange(0, 500, 5)
-    got = _radii(Points.raw(X), picks_of(Points.raw(X), rows, np.ones(500)), np.ones(500, np.float32))[0]
+    got = uncovered(Points.raw(X), picks_of(Points.raw(X), rows, np.ones(500)), np.ones(500, np.float32))[0]
     distance = np.sqrt(((X[:, None].astype(np.float64) - X[rows][None]) ** 2).sum(-1))
     np.testing.assert_allclose(got, np.minimum.accumulate(distance, axis=1).max(axis=0), rtol=1e-4)
 
@@ -55,7 +56,7 @@ def test_going_on_from_the_scores_picks_what_the_plain_loop_picks(d, chosen, mon
     candidate = np.where(rng.uniform(size=4000) < 0.1, weight / 8, weight)
     points, rows = Points.raw(X), rng.choice(4000, chosen, replace=False)
     _, first = radii(points, picks_of(points, rows, weight), candidate)
-    picked, score, _ = _traverse(points, 400, rows, Charge(weight, candidate), Memory(), first)
+    picked, score, _ = traverse_on(points, 400, rows, Charge(weight, candidate), Memory(), first)
     expected, gains = reference.max_min(X, 400, rows, weight, candidate)
     np.testing.assert_array_equal(picked, expected)
     np.testing.assert_array_equal(score, gains.astype(np.float32))
@@ -67,6 +68,6 @@ def test_scores_of_all_picks_equal_those_of_a_traversal_that_has_caught_up():
     points, ones = Points.raw(X), np.ones(5000, np.float32)
     _, first = radii(points, picks_of(points, rows, ones), ones)
     np.testing.assert_array_equal(
-        _traverse(points, 200, rows, None, Memory(), first)[0], traverse(points, 200, rows)[0]
+        traverse_on(points, 200, rows, None, Memory(), first)[0], traverse(points, 200, rows)[0]
     )
     assert (Traversal(picks_of(points, rows, ones)).scores() >= first[1] * (1 - 1e-5)).all()

@@ -9,10 +9,10 @@ from ..kernels.lazy import first_scores
 from ..kernels.points import Points
 from ..pool.source import Progress
 from ..solve.charge import Charge
-from ..solve.max_min import traverse
-from ..sphere.starts import rotation_starts
-from ..spread import Spread, _as_spread, _best_start, _merge, _nearest_before, _turns
-from ..spread import _densest as _densest_of
+from ..spread import starts
+from ..spread.apart import spread_cluster
+from ..spread.result import Spread, as_spread
+from ..spread.turns import merge, turns_of
 from .clusters import Assigned
 from .epochs import weights_of
 from .field import Field
@@ -29,7 +29,7 @@ def spread_pool(field: Field, budget: int, labeled: Rows, lead: Rows | None, pro
     first = labeled if len(labeled) else np.array([_densest(field)])
     n = budget - (len(labeled) == 0)
     found = _traversed(ClusterTraversal(field, first, _most(field, first, n), progress=progress), n)
-    return _as_spread(found[0] if len(labeled) else np.concatenate([first, found[0]]), *found[1:])
+    return as_spread(found[0] if len(labeled) else np.concatenate([first, found[0]]), *found[1:])
 
 
 def _after_lead(field: Field, budget: int, labeled: Rows, lead: Rows, progress: Progress | None) -> Spread:
@@ -38,9 +38,9 @@ def _after_lead(field: Field, budget: int, labeled: Rows, lead: Rows, progress: 
     traversal = ClusterTraversal(field, chosen, _most(field, chosen, n) if n else 0, with_radii=True, progress=progress)
     P, _, weight = (A[: len(chosen)] for A in traversal.arrays)
     ends = P.astype(np.float64), weight.astype(np.float64), field.charge(chosen).candidate.astype(np.float64)
-    gain = np.array([_nearest_before(*ends, i) for i in range(len(labeled), len(chosen))])
+    gain = np.array([starts.nearest_before(*ends, i) for i in range(len(labeled), len(chosen))])
     start = Spread(lead, gain, traversal.first_radii()[-len(lead) :])
-    return start + _as_spread(*_traversed(traversal, n)) if n else start
+    return start + as_spread(*_traversed(traversal, n)) if n else start
 
 
 def _most(field: Field, chosen: Rows, n: int) -> int:
@@ -56,7 +56,7 @@ def _traversed(traversal: ClusterTraversal, n: int) -> tuple[Rows, Floats, float
 
 def spread_quota(field: Field, budget: int, labeled: Rows, progress: Progress | None) -> Spread:
     """Clusters take turns, each with its point farthest from every pick of any cluster."""
-    turns = _turns(_sized(field), field.clusters.labels_of(labeled), budget)
+    turns = turns_of(_sized(field), field.clusters.labels_of(labeled), budget)
     start = labeled if len(labeled) else np.array([_densest(field, int(turns[0]))])
     given = len(start) - len(labeled)  # 1 where the first pick is the start
     traversal = ClusterTraversal(field, start, budget - given, grouped=True, progress=progress)
@@ -75,7 +75,7 @@ def spread_clusters(field: Field, budget: int, labeled: Rows, model: Any, rng: n
     pool, clusters = field.pool, field.clusters
     seeds = rng.randint(2**31, size=len(clusters.centers))
     of_labeled = clusters.labels_of(labeled)
-    turns = _turns(_sized(field), of_labeled, budget)
+    turns = turns_of(_sized(field), of_labeled, budget)
     wanted = np.bincount(turns, minlength=len(seeds))
     if not model.quota:  # any cluster might win every turn
         wanted = np.minimum(budget, clusters.sizes - np.bincount(of_labeled, minlength=len(seeds)))
@@ -105,7 +105,7 @@ def spread_clusters(field: Field, budget: int, labeled: Rows, model: Any, rng: n
     del split, taken
     for c, part in zip(looked_at, pool.gather(pool.run(_spread, tasks, [field.charges is not None])), strict=True):
         parts[c] = part
-    return _merge(parts, turns if model.quota else None, budget)  # type: ignore[arg-type]  # none is None any more
+    return merge(parts, turns if model.quota else None, budget)  # type: ignore[arg-type]  # none is None any more
 
 
 def _sized(field: Field) -> list[Any]:
@@ -156,17 +156,8 @@ def _spread(
     """The picks of one cluster."""
     rows, G, weight, candidate = (np.concatenate(column) for column in zip(*pieces, strict=True))
     charge = Charge(weight, candidate) if charged else None
-    own, first = Points.raw(G), np.searchsorted(rows, labeled)
-    if len(first):
-        found, score, left = traverse(own, wanted, first, charge, workers=1)
-        return _as_spread(rows[found], score, left) if len(found) else Spread.nothing(float(np.sqrt(left)))
-    if charge is not None:
-        candidates = _densest_of(own, charge)
-    else:
-        how_turned = (how["n_starts"], how["direction"])
-        candidates = rotation_starts(own.array(), writable(center), *how_turned, random_state=how["seed"])
-    length = wanted if how["start_length"] == "quota" else int(how["start_length"])
-    return _best_start(own, rows, candidates, wanted, length, charge, 1)
+    first = np.searchsorted(rows, labeled)
+    return spread_cluster(Points.raw(G), rows, wanted, first, charge, writable(center), **how, workers=1)
 
 
 @task
