@@ -7,6 +7,7 @@ Writes one JSON line per measurement as it comes. Without a GPU it runs on CPU t
 
 import argparse
 import json
+import os
 import platform
 import sys
 import tempfile
@@ -44,6 +45,7 @@ class Report:
         self.out = args.out
         self.common = {"rows": args.rows, "columns": args.columns, "clusters": args.clusters, "budget": args.budget}
         self.common |= {"device": device_name(device), "torch": torch.__version__, "mheal": mheal.__version__}
+        self.common |= {"cores": os.cpu_count()}
 
     def add(self, measurement: str, **values: Any) -> None:
         """Put down one measurement."""

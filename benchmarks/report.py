@@ -171,6 +171,40 @@ def clusters(folder: Path) -> str:
     return "\n".join(said) + "\n\n" if said else ""
 
 
+def gpu(folder: Path) -> str:
+    """What gpu.py has found, in sentences."""
+    file = folder / "gpu.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    rows = {row["measurement"]: row for row in lines}  # the last of each kind
+    if not {"gemm", "selection, first", "selection", "selection, k-means on all rows"} <= rows.keys():
+        return ""
+    one, rates = rows["selection"], rows["gemm"]["tflops"]
+    spent = sorted(rows[name]["seconds"] for name in ("selection, first", "selection"))
+    every = rows["selection, k-means on all rows"]["seconds"]
+    parts = ", ".join(f"{part} {seconds:.2f}" for part, seconds in one["parts"].items())
+    said = [
+        f"On an {one['device']}, {one['rows'] / 1e6:g}M × {one['columns']} on the device, {one['clusters']:,} clusters "
+        f"and {one['budget']:,} picks take {spent[0]:.1f} and {spent[-1]:.1f} s (under 30 s was asked; {parts} s), "
+        f"{every:.1f} s with clusters fitted on all rows."
+    ]
+    if streamed := rows.get("selection, streamed"):
+        memory = rows["memory, streamed"]
+        said.append(
+            f"Streamed from a memory map of {memory['pool'] / 1e9:.1f} GB through {memory['bytes'] / 1e9:.1f} GB of the "
+            f"device's memory: {streamed['seconds']:.1f} s."
+        )
+    if lloyd := rows.get("k-means"):
+        said.append(
+            f"{lloyd['iterations']} iterations of k-means take {lloyd['seconds']:.2f} s, a plain torch loop in float32 "
+            f"{lloyd['plain_seconds']:.2f} s: a ratio of {lloyd['ratio']:.2f}. That is {lloyd['tflops']:.0f} TFLOP/s, "
+            f"{lloyd['of_gemm_rate']:.0%} of the rate of large float32 products there ({rates['float32']:.0f}; TF32 "
+            f"{rates['tf32']:.0f}, bfloat16 {rates['bfloat16']:.0f})."
+        )
+    if cpu := rows.get("CPU against device, per row"):
+        said.append(f"Per row our CPU path takes {cpu['ratio']:.1f} times as long on the cores beside it.")
+    return "\n".join(said) + "\n\n"
+
+
 def machine_line(results: dict[str, dict]) -> str:
     data = next(iter(results.values()))
     m, v = data["machine"], data["versions"]
@@ -199,7 +233,7 @@ def main() -> None:
     )
     if any(data["quick"] for data in results.values()):
         text += "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
-    text += f"{table(results)}\n\n{clusters(folder)}{machine_line(results)}\n"
+    text += f"{table(results)}\n\n{clusters(folder)}{gpu(folder)}{machine_line(results)}\n"
     (folder / "README.md").write_text(text)
     print(text)
 
