@@ -58,7 +58,7 @@ def test_every_printed_line_is_answered():
         assert {line.printed for line in found.values()} - {None} == set(accuracies("clean", name))
         assert set(found) <= set(answers())
         assert found["Random"].first == (20 if name == "mnist" else BUDGETS[name][0])
-    assert sum(title.endswith(", SimCLR") for title in found) == 5
+    assert sum(title.endswith(", SimCLR") for title in found) == 6
     assert all(set(BUDGETS[name]) <= set(COLUMNS[name]) for name in BUDGETS)
 
 

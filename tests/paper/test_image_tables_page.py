@@ -6,9 +6,10 @@ import pytest
 from matplotlib.image import imread
 
 from mheal.paper import image_tables
+from mheal.paper.image_lines import answers
 from mheal.paper.image_measured import Measured
 from mheal.paper.image_tables_page import page
-from mheal.paper.image_tables_picture import PANELS, _figure, draw, figure_number
+from mheal.paper.image_tables_picture import PANELS, _figure, _panels, draw, figure_number
 from mheal.paper.image_tables_words import above, against, verdict
 from mheal.paper.published import BUDGETS, accuracies
 
@@ -220,6 +221,25 @@ def test_the_default_is_compared_with_the_best_of_its_family(clean):
     assert "- cifar10: 4 lines, seeds a line: 1 to 3; 5.0 minutes on NVIDIA H200\n" in whole
 
 
+def test_what_asks_is_compared_with_what_asks_whatever_it_looks_at():
+    rows = [
+        *rows_of("MHEAL, asking, SimCLR", [0.7] * 4, "cifar10"), *rows_of("MHEAL, SimCLR", [0.9] * 4, "cifar10"),
+        *rows_of("BALD", [0.6, 0.8], "cifar10"), *rows_of("K-means", [0.95] * 4, "cifar10"),
+        *rows_of("TypiClust, SimCLR", [0.65, 0.6], "cifar10"),
+    ]  # fmt: skip
+    text = section(page("clean", rows, answers(), False), "## Is our default ahead?")
+    table = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    assert [row[1:4] + row[7:] for row in table] == [
+        ["MHEAL, SimCLR", "1,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL, SimCLR", "2,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL, asking, SimCLR", "1,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL, asking, SimCLR", "2,000", "BALD", "behind"],
+    ]
+    panels = _panels(["Random", "BALD", "MHEAL", "MHEAL, SimCLR", "MHEAL, asking, SimCLR"])
+    assert panels[PANELS[1]] == ["MHEAL", "Random", "BALD", "MHEAL, asking, SimCLR"]
+    assert panels[PANELS[2]] == ["MHEAL", "Random", "MHEAL, SimCLR", "MHEAL, asking, SimCLR"]
+
+
 def test_columns_before_anything_is_bought_count_for_nothing(clean):
     assert Measured(clean).columns("mnist") == [20, 100, 200, 300, 500]
     assert Measured(clean).bought("mnist") == [100, 200, 300, 500]
@@ -265,12 +285,16 @@ def test_panels_show_every_line_with_random_and_the_default(clean):
     assert np.diff(heights).max() < -0.001  # names do not lie on each other
 
 
-def test_without_random_and_with_one_seed_the_picture_has_one_row_and_no_bands():
+def test_without_random_the_picture_has_one_row_and_with_few_seeds_no_bands():
     found = Measured(rows_of("BALD", [0.5] * 4, seeds=1) + rows_of("MHEAL", [0.6] * 4, seeds=1))
     figure = _figure("noisy", "mnist", found, ["BALD", "MHEAL"])
     assert len(figure.axes) == 1
     assert not figure.axes[0].collections
     assert "one seed" in figure.get_suptitle()
+    two = Measured(rows_of("BALD", [0.5] * 4, seeds=2) + rows_of("MHEAL", [0.6] * 4, seeds=2))
+    figure = _figure("noisy", "mnist", two, ["BALD", "MHEAL"])
+    assert not figure.axes[0].collections  # an interval of two seeds would cover everything
+    assert "mean of up to 2 seeds" in figure.get_suptitle()
     many = Measured(rows_of("BALD", [0.5] * 4) + rows_of("MHEAL", [0.6] * 4))
     assert len(_figure("noisy", "mnist", many, ["BALD", "MHEAL"]).axes[0].collections) == 2
 

@@ -25,10 +25,18 @@ def test_without_a_model_it_is_mheal():
     np.testing.assert_array_equal(asking, plain)
 
 
+def test_with_few_labels_it_does_not_ask():
+    few = Pool(X, FIRST[:63], y[FIRST[:63]], MODEL, np.random.default_rng(0))
+    without = Pool(X, FIRST[:63], y[FIRST[:63]], None, np.random.default_rng(0))
+    plain = get("mheal")().select(without, 40).indices
+    np.testing.assert_array_equal(get("mheal-asking")().select(few, 40).indices, plain)
+    assert not np.array_equal(get("mheal-asking")(ask_from=63).select(few, 40).indices, plain)
+
+
 def test_it_picks_what_the_model_doubts_and_more_so_with_a_larger_power():
     plain, asking, eager = (
         get(name)(**parameters).select(pool(MODEL), 40).indices
-        for name, parameters in (("mheal", {}), ("mheal-asking", {}), ("mheal-asking", {"power": 3.0}))
+        for name, parameters in (("mheal", {}), ("mheal-asking", {}), ("mheal-asking", {"power": 6.0}))
     )
     assert doubt(plain) < doubt(asking) < doubt(eager)
 

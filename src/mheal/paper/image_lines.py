@@ -3,8 +3,9 @@
 Lines that look at no network plan all their labels from features, but for Hierarchical, which looks at the labels it
 buys. Lines that do look at one buy 10 labels a round on MNIST, as Gal et al. do; on CIFAR they begin with as many
 random labels as the first column has, because a network that has seen 20 photographs knows nothing worth asking, and
-then buy what the next column allows. So do CDAL+RL and VAAL, which train a network of their own, everywhere. K-medoids
-works on 10,000 rows drawn at random, so with as many labels it is Random, or nearly.
+then buy what the next column allows; CDAL+RL and VAAL, which train a network of their own, do so everywhere. MHEAL,
+asking needs no random labels: it begins as MHEAL does. K-medoids works on 10,000 rows drawn at random, so with as many
+labels it is Random, or nearly.
 """
 
 from dataclasses import dataclass
@@ -73,15 +74,15 @@ def lines(name: str, image_shape: tuple[int, int, int] | None = None, quick: boo
         "MaxHerding": planning("maxherding"),
         "MHEAL": planning("mheal"),
     }
+    both = Method(get("mheal-asking")(), network=True, batch=batch, candidates=candidates)
     if few:
-        return found
+        return found | {"MHEAL, asking": Line(both)}
     for title in ("BatchBALD", "BADGE", "MHEAL (paper), codes", "Core-set, codes", "TypiClust", "MaxHerding"):
         del found[title]  # not worth their price with thousands of labels, or better on the features below
     strategies = {"K-means": "kmeans", "Core-set": "coreset", "TypiClust": "typiclust", "MaxHerding": "maxherding"}
-    return found | {
-        f"{title}, SimCLR": planning(strategy, "simclr")
-        for title, strategy in (strategies | {"MHEAL": "mheal"}).items()
-    }
+    for title, strategy in (strategies | {"MHEAL": "mheal"}).items():
+        found[f"{title}, SimCLR"] = planning(strategy, "simclr")
+    return found | {"MHEAL, asking, SimCLR": Line(both, "simclr")}
 
 
 def answers() -> dict[str, str | None]:

@@ -17,18 +17,21 @@ from .published import BUDGETS, accuracies
 from .report import Floats
 from .rows import Row
 
-PAPER, DEFAULT, RANDOM, SIMCLR = "MHEAL (paper)", "MHEAL", "Random", ", SimCLR"
+PAPER, DEFAULT, ASKS, RANDOM, SIMCLR = "MHEAL (paper)", "MHEAL", "MHEAL, asking", "Random", ", SimCLR"
+OURS = (DEFAULT, ASKS, DEFAULT + SIMCLR, ASKS + SIMCLR)
 ASKING = (  # lines that ask the network that learns, or train one of their own
     "Max Entropy", "Variation Ratios", "Core-set", "BALD", "BatchBALD", "BADGE", "CDAL+CoreSet", "CDAL+RL", "VAAL",
+    ASKS, ASKS + SIMCLR,
 )  # fmt: skip
 ROWS = ("test accuracy, %", "minus Random, points")
 PANELS = ("lines that plan from features", "lines that ask a network", "lines on features of SimCLR")
 # Okabe and Ito's palette without yellow, which white paper swallows; dashes and markers tell repeats apart.
 STRONG = {
-    DEFAULT: ("#0072B2", "o", "-"), DEFAULT + SIMCLR: ("#0072B2", "D", "--"), PAPER: ("#D55E00", "o", "-"),
-    RANDOM: ("#555555", "s", "-"),
+    DEFAULT: ("#0072B2", "o", "-"), DEFAULT + SIMCLR: ("#0072B2", "D", "--"), ASKS: ("#000000", "*", "-"),
+    ASKS + SIMCLR: ("#000000", "*", "--"), PAPER: ("#D55E00", "o", "-"), RANDOM: ("#999999", "s", "-"),
 }  # fmt: skip
 COLOURS, DASHES, MARKERS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9"), ("-", "--", ":"), "^v<>pPXhd*8H"
+BANDED = 3  # seeds; the interval of two covers the picture
 HEIGHT, LABEL = 4.0, 0.18  # inches: of a panel, and of a line's name in it
 
 Curve = dict[int, Floats]  # number of labels → a value a seed
@@ -80,7 +83,8 @@ def _figure(kind: str, name: str, found: Measured, titles: Sequence[str]) -> Fig
     for ax in axes[-1]:
         ax.set_xlabel("labels")
     most = max(found.seeds(name, title) for title in titles)
-    shown_as = f"mean and 95 % interval of up to {most} seeds" if most > 1 else "one seed"
+    intervals = " and 95 % interval" if most >= BANDED else ""
+    shown_as = f"mean{intervals} of up to {most} seeds" if most > 1 else "one seed"
     title = f"{name}, {kind} pool: {shown_as}; × is MHEAL as the paper prints it"
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
@@ -97,7 +101,10 @@ def _panels(titles: Sequence[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {about: [] for about in PANELS}
     for title in titles:
         if title not in (RANDOM, DEFAULT):
-            groups[PANELS[2 if title.endswith(SIMCLR) else title in ASKING]].append(title)
+            if title in ASKING or not title.endswith(SIMCLR):
+                groups[PANELS[title in ASKING]].append(title)
+            if title.endswith(SIMCLR):
+                groups[PANELS[2]].append(title)
     both = [title for title in (DEFAULT, RANDOM) if title in titles]
     return {about: both + group for about, group in groups.items() if group} or {PANELS[0]: both}
 
@@ -125,7 +132,7 @@ def _style(title: str, look: Look) -> dict[str, Any]:
 def _panel(ax: Any, lines: Mapping[str, Curve], looks: Mapping[str, Look], crosses: Mapping[int, float]) -> None:
     for title, curve in lines.items():
         mean, half = np.transpose([t_interval(values) for values in curve.values()])
-        if np.isfinite(half).all():
+        if min(map(len, curve.values())) >= BANDED:
             opacity = 0.16 if title in STRONG else 0.07
             ax.fill_between(list(curve), mean - half, mean + half, color=looks[title][0], alpha=opacity, linewidth=0)
         ax.plot(list(curve), mean, **_style(title, looks[title]))

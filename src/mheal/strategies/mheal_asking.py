@@ -11,20 +11,25 @@ from .doubt import margins, probabilities
 
 
 class MhealAsking(Strategy):
-    """MHEAL in which each row is worth the model's doubt of it, 1 − (p₁ − p₂), to a power; without a model, MHEAL."""
+    """MHEAL in which each row is worth the model's doubt of it, 1 − (p₁ − p₂), to a power.
+
+    With fewer than `ask_from` labels it is MHEAL, as it is without a model: a model that has seen little doubts the
+    wrong rows.
+    """
 
     name, title = "mheal-asking", "MHEAL, asking"
     summary = "MHEAL in which each row is worth the model's doubt of it; without a model it is mheal"
     cost = "as mheal, and a prediction for every row"
     kind = "adaptive"
 
-    def __init__(self, power: float = 1.0, n_clusters: Any = "auto") -> None:
+    def __init__(self, power: float = 2.0, ask_from: int = 64, n_clusters: Any = "auto") -> None:
         self.power = power
+        self.ask_from = ask_from
         self.n_clusters = n_clusters
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         worth = None
-        if pool.model is not None:
+        if pool.model is not None and len(pool.labeled) >= self.ask_from:
             doubt = np.clip(1 - margins(probabilities(pool, np.arange(len(pool.X)))), 0, 1)
             worth = doubt**self.power if doubt.any() else None
         model = MHEAL(self.n_clusters, random_state=int(pool.rng.integers(2**31)))
