@@ -190,8 +190,8 @@ def gpu(folder: Path) -> str:
     if streamed := rows.get("selection, streamed"):
         memory = rows["memory, streamed"]
         said.append(
-            f"Streamed from a memory map of {memory['pool'] / 1e9:.1f} GB through {memory['bytes'] / 1e9:.1f} GB of the "
-            f"device's memory: {streamed['seconds']:.1f} s."
+            f"Streamed from a memory map of {memory['pool'] / 1e9:.1f} GB through {memory['bytes'] / 1e9:.1f} GB of "
+            f"the device's memory: {streamed['seconds']:.1f} s."
         )
     if lloyd := rows.get("k-means"):
         said.append(

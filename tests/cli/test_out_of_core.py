@@ -13,6 +13,8 @@ import pytest
 
 import mheal
 from mheal.cli import main
+from mheal.cli._common import size
+from mheal.cli._memory import needed, refuse_small_limit
 from mheal.pool.workspace import Workspace
 
 LIMIT = "--max-memory 3GB"
@@ -116,6 +118,35 @@ def test_large_files_of_other_kinds_are_refused(pool, capfd):
     pl.read_parquet("shard0.parquet").write_csv("pool.csv")
     assert run("select pool.csv -b 5 --max-memory 100KB") == 2
     assert ".parquet files are streamed" in capfd.readouterr().err
+
+
+def test_a_limit_that_is_too_small_is_refused_before_anything_is_written(pool, streaming, monkeypatch, capfd):
+    before = sorted(pool.iterdir())
+    monkeypatch.setattr(Workspace, "begin", _killed)
+    assert run("select 'shard*.parquet' -b 5 --max-memory 10MB") == 2
+    assert "mheal: picking from 5,000 rows takes about" in capfd.readouterr().err
+    assert sorted(pool.iterdir()) == before
+
+
+def test_a_limit_that_is_too_small_leaves_what_was_streamed_before(pool, streaming, monkeypatch):
+    monkeypatch.setattr("mheal.algorithm.cover", _killed)
+    with pytest.raises(Killed):
+        run(f"select 'shard*.parquet' -b 30 {LIMIT}")
+    streamed = pool / "picks.csv.unfinished" / "pool" / "pool.npy"
+    assert streamed.exists()
+    assert run("select 'shard*.parquet' -b 30 --max-memory 10MB") == 2
+    assert streamed.exists()
+
+
+def test_a_limit_is_refused_if_no_type_of_number_would_fit_and_the_one_named_fits_all():
+    shape = (10_000_000, 64)
+    small, large = (needed(shape, dtype, mapped=True) for dtype in (np.float32, np.float64))
+    assert small < large
+    refuse_small_limit(small, 0, shape, np.float64, np.float32, mapped=True)
+    with pytest.raises(ValueError, match=f"10,000,000 rows takes about {size(large)}: raise --max-memory to that"):
+        refuse_small_limit(small - 1, 0, shape, np.float64, np.float32, mapped=True)
+    with pytest.raises(ValueError, match="raise --max-memory"):
+        refuse_small_limit(large, 1, shape, np.float64, mapped=True)
 
 
 def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):

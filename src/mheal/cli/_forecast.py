@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..pool.pages import resident
-from ._request import Request, _strategy, needed
+from ._memory import needed
+from ._request import Request, _strategy
 
 if TYPE_CHECKING:
     from ..pool.source import Progress
@@ -25,7 +26,8 @@ class Forecast(NamedTuple):
 def forecast(request: Request, X: Any, progress: "Progress") -> Forecast:
     """Time the picks on one sample, or on two and a straight line through them; growth is at most linear."""
     rng = np.random.default_rng(request.seed)
-    memory = resident() + needed(X) + (X.nbytes if isinstance(X, np.memmap) else 0)
+    mapped = isinstance(X, np.memmap)
+    memory = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
     times: list[tuple[int, float]] = []
     for step, rows in enumerate(dict.fromkeys(min(len(X), n) for n in SAMPLES)):
         progress(step, len(SAMPLES), "measuring on samples")

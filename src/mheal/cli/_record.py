@@ -11,6 +11,7 @@ from .. import __version__
 from ..pool.locate import locate
 from ..pool.write import picks_digest
 from ._common import checksum, command_line
+from ._device import CPU
 from ._request import Request, Result
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
@@ -29,6 +30,7 @@ def make_record(request: Request, result: Result, out: Path) -> dict[str, Any]:
     for name in ("labeled", "keep"):
         if (path := getattr(request, name)) is not None:
             inputs[name] = checksum([out.parent / path])
+    packages = PACKAGES if request.device == CPU else (*PACKAGES, "torch")
     return {
         "mheal": __version__,
         "command": command_line(),
@@ -42,7 +44,7 @@ def make_record(request: Request, result: Result, out: Path) -> dict[str, Any]:
         "picks": {"file": out.name, "count": len(result.picks), "sha256": picks_digest(result.picks)},
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in packages},
     }
 
 

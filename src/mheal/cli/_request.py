@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..pool.source import Source
-from ._common import progress_bar, read_source, size
+from ._common import progress_bar, read_source
+from ._device import CPU, refuse_missing_device
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
     from ..selection import Selection
     from ..strategies import Strategy
 
-ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
-ROW_FLOATS = 5  # and floats
-SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
 ON_CLUSTER = ("mheal", "mheal-paper")  # strategies that a Dask cluster carries out
-THRIFTY = ("mheal", "mheal-paper", "random")  # strategies that never copy a memory-mapped pool
 RESUMED = ("mheal", "mheal-paper")  # those that can be stopped and taken up again
 
 
@@ -45,6 +42,7 @@ class Request:
     seed: int = 0
     max_memory: int | None = None
     scheduler: str | None = None
+    device: str = CPU
 
     PATHS = ("pool", "labeled", "keep")
 
@@ -79,22 +77,25 @@ class Result:
 def carry_out(request: Request, console: "Console", folder: Path | None = None) -> Result:
     """Read the pool and pick. What a large pool needs on disk, and what is finished of it, is in `folder` meanwhile."""
     from ..pool.pages import resident
+    from ._memory import large_shards, refuse_small_limit
 
     strategy = _strategy(request)
     before = resident()
     limit = request.max_memory
     start = perf_counter()
-    clustered = request.scheduler is not None
-    shards = [] if limit is None or folder is None or clustered else _large_shards(request, limit)
+    clustered, shards = request.scheduler is not None, []
+    if limit is not None and folder is not None and not clustered:
+        shards = large_shards(request.pool, request.strategy, limit, before)
     unfinished: list[Memory] = []
     if shards and folder is not None:
-        source, stages = _streamed(request, shards, folder, console)
+        source, stages = _streamed(request, shards, folder, before, console)
         unfinished.append(stages)
     else:
         source = read(request, console)
     reading = perf_counter() - start
     if limit is not None:  # what streaming leaves behind goes as other memory is asked for
-        _refuse_large_pool(source, limit, before if shards else resident())
+        present = before if shards else resident()
+        refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
     start = perf_counter()
     picks, labeled, stages = _pick(request, strategy, source, console, folder)
     unfinished.append(stages)
@@ -106,23 +107,30 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
     return Result(picks, source, strategy, labeled, took, tuple(unfinished))
 
 
-def _streamed(request: Request, shards: list[Path], folder: Path, console: "Console") -> tuple[Source, "Memory"]:
+def _streamed(
+    request: Request, shards: list[Path], folder: Path, present: int, console: "Console"
+) -> tuple[Source, "Memory"]:
     """The pool of shards that do not fit into memory, as one file in `folder`."""
     from ..pool.pages import limited_pages
     from ..pool.shards import stream_shards
     from ..pool.workspace import Workspace, kept_unless_mistaken
     from ._common import names, say_source
+    from ._memory import refuse_small_limit
 
     for option, value in {"--text": request.text, "--embed": request.embed}.items():
         if value is not None:
             raise ValueError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
     limit = request.max_memory or 2**63
+
+    def check(shape: tuple[int, int], dtype: Any) -> None:
+        refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True)
+
     with progress_bar(console) as progress, limited_pages(None, limit):
         stages = Workspace(folder / "pool", limit, progress)
         with kept_unless_mistaken(stages):
             source = stream_shards(
                 shards, request.pool, stages, columns=names(request.columns), without=names(request.without) or (),
-                id_column=request.id,
+                id_column=request.id, check=check,
             )  # fmt: skip
     say_source(request.pool, source, console)
     return source, stages
@@ -175,11 +183,20 @@ def _strategy(request: Request) -> "Strategy":
     from ..strategies import get
 
     kind = get(request.strategy)
-    if request.clusters is None:
-        return kind()
-    if "n_clusters" not in kind._get_param_names():
-        raise ValueError(f"{request.strategy} has no clusters to set: leave out --clusters and --classes")
-    return kind(n_clusters=request.clusters)
+    parameters: dict[str, Any] = {}
+    if request.clusters is not None:
+        if "n_clusters" not in kind._get_param_names():
+            raise ValueError(f"{request.strategy} has no clusters to set: leave out --clusters and --classes")
+        parameters["n_clusters"] = request.clusters
+    if request.device != CPU:
+        if "device" not in kind._get_param_names():
+            raise ValueError(f"{request.strategy} takes no --device: leave it out, or use mheal or mheal-paper")
+        for option in ("max_memory", "scheduler"):
+            if getattr(request, option) is not None:
+                raise ValueError(f"--device and --{option.replace('_', '-')} do not go together: leave out one of them")
+        refuse_missing_device(request.device)
+        parameters["device"] = request.device
+    return kind(**parameters)
 
 
 def _pick(
@@ -257,42 +274,3 @@ def _is_large(request: Request, X: Any) -> bool:
     if not hasattr(os, "sysconf"):
         return False
     return bool(X.nbytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2)
-
-
-def needed(X: Any) -> int:
-    """Bytes that picking from X needs besides what the process has now; a memory-mapped X itself can be given back."""
-    from ..kernels.traversal import FRONT_BYTES, FRONT_SHARE
-    from ..pool.check import working_dtype
-    from ..pool.pages import headroom
-
-    mapped = isinstance(X, np.memmap)
-    floats = np.dtype(working_dtype(X.dtype)).itemsize
-    front = min(FRONT_BYTES, X.shape[0] * X.shape[1] * floats // FRONT_SHARE)
-    copied = 0 if X.dtype in (np.float32, np.float64) else X.shape[0] * X.shape[1] * floats
-    return SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * len(X) + front + copied + (headroom() if mapped else 0)
-
-
-def _large_shards(request: Request, limit: int) -> list[Path]:
-    """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
-    from ..pool.locate import locate
-
-    if request.strategy not in THRIFTY:
-        raise ValueError(f"--max-memory is kept by {', '.join(THRIFTY)} only: {request.strategy} may copy the pool")
-    found = locate(request.pool)
-    if found.form == ".parquet":
-        from ..pool.shards import expected_bytes
-
-        return found.files if 2 * expected_bytes(found.files) > limit else []
-    total = sum(file.stat().st_size for file in found.files)
-    if (found.form != ".npy" or len(found.files) > 1) and total > limit:
-        raise ValueError(
-            f"{request.pool} holds {size(total)}, which cannot be read within {size(limit)}: only a single .npy file "
-            "is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
-        )
-    return []
-
-
-def _refuse_large_pool(source: Source, limit: int, present: int) -> None:
-    total = present + needed(source.X)
-    if total > limit:
-        raise ValueError(f"picking from {len(source.X):,} rows takes about {size(total)}: raise --max-memory to that")

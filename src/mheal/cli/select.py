@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ._common import POOL_HELP, Columns, Embed, Id, Quiet, Seed, Text, Without, messages, parse_size, progress_bar, size
+from ._device import CPU
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,6 +101,10 @@ def select(
             help="Let a Dask cluster read .parquet shards and pick: `local`, or its address (tcp://host:8786).",
         ),
     ] = None,
+    device: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Where to pick: `cpu`, or a device of torch, such as `cuda` (mheal[deep])."),
+    ] = CPU,
     forecast: Annotated[bool, typer.Option("--forecast", help="Say what it will cost, and stop.")] = False,
     rerun: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Repeat what the record beside some picks says.")
@@ -132,12 +137,14 @@ def select(
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
-        None if max_memory is None else parse_size(max_memory), scheduler,
+        None if max_memory is None else parse_size(max_memory), scheduler, device,
     )  # fmt: skip
     if scheduler is not None and (plot is not None or forecast):
         raise ValueError(
             "--plot and --forecast look at the pool from here, which --scheduler keeps away: leave them out"
         )
+    if forecast and device != CPU:
+        raise ValueError("--forecast counts the memory of the CPU: leave out --device")
     if forecast:
         return _forecast(request, console)
     _run(request, out or "picks.csv", format, plot, workspace, console)
@@ -181,9 +188,10 @@ def _run(
         record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
         with replacing(record_path(target)) as part:
             part.write_text(record + "\n", encoding="utf-8")
-    for stages in result.unfinished:  # the picks are written: nothing is left to go on from
+    begun = [stages for stages in result.unfinished if stages.begun]
+    for stages in begun:  # the picks are written: nothing is left to go on from
         stages.end()
-    if any(stages.begun for stages in result.unfinished):
+    if begun:
         _remove_empty(folder)
     _say(result, [] if out == "-" else [target, record_path(target)], plot, console)
     return result

@@ -1,6 +1,6 @@
 """Parquet shards larger than memory: their rows are streamed into one array on disk, which kernels read in place."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +46,15 @@ def stream_shards(
     columns: Sequence[str] | None = None,
     without: Sequence[str] = (),
     id_column: str | None = None,
+    check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None,
 ) -> Source:
     """The shards as a pool in the workspace, which a run that was stopped goes on filling shard by shard.
 
     Features are those of `read_pool`: the embeddings if one column holds them, else all numbers and truth values. Text
     would have to be counted before it could be encoded, and is refused. Ids are read when they are asked for, those of
     picks alone with `ids_of`; that they do not repeat is not checked.
+
+    check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
     """
     schema = _scan(files[0]).collect_schema()
     for column in [*(columns or ()), *without, *([id_column] if id_column else [])]:
@@ -62,11 +65,13 @@ def stream_shards(
     features = _features(files, schema, name, columns, {*without, id_column})
     counts = [_rows(file) for file in files]
     starts, total = np.append(0, np.cumsum(counts)), sum(counts)
-    stages.begin({"files": [_mark(file) for file in files], "features": features})
     vectors = schema[features[0]].is_nested()
     inner = [getattr(schema[f], "inner", schema[f]) for f in features]
     dtype = np.dtype(np.float32 if all(kind in HELD_BY_FLOAT32 for kind in inner) else np.float64)
     width = _length(files, features[0]) if vectors else len(features)
+    if check is not None:
+        check((total, width), dtype)
+    stages.begin({"files": [_mark(file) for file in files], "features": features})
     A = stages.scratch("pool", (total, width), dtype)
     for at, file in enumerate(files):
         part = A[starts[at] : starts[at + 1]]
@@ -143,7 +148,7 @@ def _features(
         if not (_is_vector(schema[column]) or _is_number(schema[column])):
             raise ValueError(
                 f"{name}: column {column!r} holds {schema[column]}, which is understood only in memory: choose the "
-                "columns that are features, or leave it out"
+                "columns that are features, leave it out, or allow more memory"
             )
     if not features:
         raise ValueError(f"{name} has no column of numbers")

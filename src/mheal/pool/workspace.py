@@ -7,9 +7,8 @@ or not at all, so that a stage whose file exists is finished.
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
@@ -19,16 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .files import replacing
+from .lock import Lock
 from .pages import give_back_pages_of, resident
 from .source import Progress
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 EVERY = 30.0  # seconds between two notes of a stage that is under way
-MANIFEST = "manifest.json"
+MANIFEST, LOCK = "manifest.json", "lock"
 
 
 class OtherRun(ValueError):
-    """The folder holds an unfinished run of something else."""
+    """The folder holds an unfinished run of something else, or another run is at work in it."""
 
 
 class Memory:
@@ -77,12 +77,17 @@ class Memory:
         if self._progress is not None:
             self._progress(done, total, what)
 
+    def close(self) -> None:
+        """Let others go on with what was kept."""
+
     def end(self) -> None:
         """Delete what was kept."""
 
 
 class Workspace(Memory):
     """Stages of one run, as files in a folder that is there as long as the run is unfinished.
+
+    From `begin` to `close` or `end` no other run can use the folder.
 
     limit : bytes of memory that the process is to stay below; None: no limit
     progress : called with (done, total, what)
@@ -94,9 +99,18 @@ class Workspace(Memory):
         super().__init__(progress)
         self.folder, self.limit = Path(folder), limit
         self._last = monotonic()
+        self._lock = Lock(self.folder / LOCK)
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Write down what is being run; refuse to go on with something else."""
+        """Write down what is being run; refuse to go on with something else, or beside another run."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.take()
+        except BlockingIOError:
+            raise OtherRun(
+                f"another run is at work in {self.folder}: wait until it is done, or choose another folder "
+                "(--workspace OTHER)"
+            ) from None
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
             old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
@@ -106,9 +120,8 @@ class Workspace(Memory):
                         f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
                         "or delete the folder"
                     )
-        elif self.folder.exists() and any(self.folder.iterdir()):
+        elif any(path.name != LOCK for path in self.folder.iterdir()):
             raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
-        self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
@@ -147,10 +160,21 @@ class Workspace(Memory):
         """Bytes of memory that may still be taken."""
         return super().room() if self.limit is None else max(0, self.limit - resident())
 
+    def close(self) -> None:
+        """Let others use the folder."""
+        self.begun = False
+        self._lock.drop()
+
     def end(self) -> None:
         """Delete the folder, if it is ours."""
         if self.begun:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            for path in list(self.folder.glob("*")):
+                if path.name != LOCK:  # the last to go, so that nobody takes up what is half deleted
+                    with suppress(OSError):
+                        path.unlink()
+            self.close()
+            with suppress(OSError):
+                self.folder.rmdir()
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.npz"
@@ -184,8 +208,12 @@ def working_in(stages: Memory) -> Iterator[None]:
 @contextmanager
 def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
     """The workspace meant: a folder, which is deleted if all goes well, a workspace, or the one we are working in."""
-    if workspace is None or isinstance(workspace, Memory):
-        yield workspace or _current.get() or Memory()
+    if workspace is None:
+        yield _current.get() or Memory()
+        return
+    if isinstance(workspace, Memory):
+        with closed_if_stopped(workspace):
+            yield workspace
         return
     folder = Workspace(workspace)
     with kept_unless_mistaken(folder):
@@ -196,12 +224,23 @@ def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
 @contextmanager
 def kept_unless_mistaken(stages: Memory) -> Iterator[None]:
     """What is finished stays if the run is stopped, but not after an error that the same call would meet again."""
+    with closed_if_stopped(stages):
+        try:
+            yield
+        except OtherRun:
+            raise
+        except (ValueError, TypeError):
+            stages.end()
+            raise
+
+
+@contextmanager
+def closed_if_stopped(stages: Memory) -> Iterator[None]:
+    """A run that was stopped keeps nobody else out, though what has been raised may still refer to it."""
     try:
         yield
-    except OtherRun:
-        raise
-    except (ValueError, TypeError):
-        stages.end()
+    except BaseException:
+        stages.close()
         raise
 
 

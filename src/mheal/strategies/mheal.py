@@ -14,13 +14,15 @@ class Mheal(Strategy):
     summary = "Spreads picks over the pool, following its density; the default, needs no labels"
     cost = "time N·√budget·d in practice, memory N"
 
-    def __init__(self, n_clusters: Any = "auto", charge: Any = "auto") -> None:
+    def __init__(self, n_clusters: Any = "auto", charge: Any = "auto", device: str | None = None) -> None:
         self.n_clusters = n_clusters
         self.charge = charge
+        self.device = device
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         seed = int(pool.rng.integers(2**31))
-        return MHEAL(self.n_clusters, charge=self.charge, random_state=seed).select(pool.X, budget, pool.labeled)
+        model = MHEAL(self.n_clusters, charge=self.charge, device=self.device, random_state=seed)
+        return model.select(pool.X, budget, pool.labeled)
 
 
 class MhealPaper(Strategy):
@@ -31,10 +33,12 @@ class MhealPaper(Strategy):
     cost = "time m·N·budget·d / clusters, memory N"
     kind = "one-shot"  # starts are ranked by sequences as long as the quota
 
-    def __init__(self, n_clusters: int = 10) -> None:
+    def __init__(self, n_clusters: int = 10, device: str | None = None) -> None:
         self.n_clusters = n_clusters
+        self.device = device
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         clusters = min(self.n_clusters, len(pool.X))
         seed = int(pool.rng.integers(2**31))
-        return MHEAL.paper(clusters, random_state=seed).select(pool.X, budget, pool.labeled)
+        model = MHEAL.paper(clusters, device=self.device, random_state=seed)
+        return model.select(pool.X, budget, pool.labeled)

@@ -1,0 +1,108 @@
+"""`mheal select --device`: the same picks, made elsewhere."""
+
+import json
+import shlex
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mheal.cli import main
+
+TORCH_CPU = "cpu:0"  # what torch calls the CPU, where `cpu` alone means our own kernels
+
+
+def run(line):
+    return main(shlex.split(line))
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """pool.npy, and we are beside it."""
+    monkeypatch.chdir(tmp_path)
+    np.save("pool.npy", np.random.default_rng(0).standard_normal((2000, 8)))
+    return tmp_path
+
+
+@pytest.fixture
+def no_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+
+def test_cpu_is_as_without_the_option_and_needs_no_torch(pool, no_torch):
+    assert run("select pool.npy -b 40 -o plain.csv") == 0
+    assert run("select pool.npy -b 40 --device cpu --max-memory 3GB") == 0
+    assert (pool / "picks.csv").read_bytes() == (pool / "plain.csv").read_bytes()
+    assert json.loads((pool / "plain.json").read_text())["parameters"]["device"] == "cpu"
+    assert run("select pool.npy -b 40 --device cpu --strategy random") == 0
+
+
+def check_device(device, strategy, pool, monkeypatch, capfd):
+    """The picks are those of the CPU, made on the device, and the record repeats them there."""
+    points = pytest.importorskip("mheal.kernels.torch.points")
+    source, used = points.source, []
+
+    def noting(X, device=None, limit=None):
+        used.append(device)
+        return source(X, device, limit)
+
+    monkeypatch.setattr(points, "source", noting)
+    assert run(f"select pool.npy -b 40 --strategy {strategy} -o plain.csv") == 0
+    assert used == []
+    assert run(f"select pool.npy -b 40 --strategy {strategy} --device {device}") == 0
+    assert used == [device]
+    assert pl.read_csv("picks.csv")["row"].equals(pl.read_csv("plain.csv")["row"])
+    record = json.loads((pool / "picks.json").read_text())
+    assert record["parameters"]["device"] == device
+    assert "torch" in record["packages"]
+    assert run("select --rerun picks.json") == 0
+    assert used == [device] * 2
+    assert "identical" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper"])
+def test_a_device_of_torch_gives_the_same_picks_and_is_recorded(strategy, pool, monkeypatch, capfd):
+    pytest.importorskip("torch")
+    check_device(TORCH_CPU, strategy, pool, monkeypatch, capfd)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper"])
+def test_a_gpu_gives_the_same_picks_and_is_recorded(strategy, pool, monkeypatch, capfd):
+    if not pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("no CUDA device")
+    check_device("cuda", strategy, pool, monkeypatch, capfd)
+
+
+def refused(line, capfd):
+    assert run(f"select pool.npy -b 5 {line}") == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    return err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [("--strategy coreset", "coreset takes no --device: leave it out, or use mheal or mheal-paper"),
+     ("--max-memory 3GB", "--device and --max-memory do not go together: leave out one of them"),
+     ("--scheduler local", "--device and --scheduler do not go together: leave out one of them"),
+     ("--forecast", "leave out --device")],
+)  # fmt: skip
+def test_what_does_not_go_with_a_device_is_refused(more, said, pool, capfd):
+    assert said in refused(f"--device cuda {more}", capfd)
+    assert [path.name for path in pool.iterdir()] == ["pool.npy"]
+
+
+def test_a_device_without_torch_says_what_to_install(pool, no_torch, capfd):
+    assert "--device cuda needs torch: pip install 'mheal[deep]'" in refused("--device cuda", capfd)
+
+
+@pytest.mark.parametrize("device", ["cuda", "gpu", "meta"])
+def test_a_device_that_is_not_there_is_refused(device, pool, capfd):
+    torch = pytest.importorskip("torch")
+    if device == "cuda" and torch.cuda.is_available():
+        pytest.skip("there is one")
+    assert f"torch finds no device {device!r} here" in refused(f"--device {device}", capfd)
+    assert [path.name for path in pool.iterdir()] == ["pool.npy"]
