@@ -24,7 +24,8 @@ accuracy at 20 labels. The last columns are means over all eight; "rank" is over
 1 the best. Strategies that look at labels between budgets have the advantage of that; kmeans, kmedoids, typiclust and
 mheal-paper are told each budget in advance; mheal, random and the other ranked ones pick once, and every budget takes
 the first picks. spal's solver has been improved since; its rows are from before. The constants of mheal's default were
-chosen on eight datasets, these four among them (`results/defaults`).
+chosen on eight datasets, these four among them (`results/defaults`); those of mheal-asking, which is mheal until it has
+64 labels and a model, on others (`results/asking`).
 """
 
 
