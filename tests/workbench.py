@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from PIL import Image
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 
 TOPICS = {
     "sport": "goal match team player season coach score win league cup",
@@ -15,7 +16,7 @@ TOPICS = {
 
 
 def write_files(folder: Path) -> None:
-    """digits.csv (id, p0 … p63, label), digits.npy, labels.csv, images/CLASS/NAME.png, texts.txt."""
+    """digits.csv (id, p0 … p63, label), digits.npy, labels.csv, proba.npy, images/CLASS/NAME.png, texts.txt."""
     digits = load_digits()
     ids = [f"d{i:04}" for i in range(len(digits.data))]
     pixels = {f"p{j}": digits.data[:, j] for j in range(64)}
@@ -25,6 +26,8 @@ def write_files(folder: Path) -> None:
     pl.DataFrame({"row": rows, "id": [ids[i] for i in rows], "label": digits.target[rows]}).write_csv(
         folder / "labels.csv"
     )
+    model = LogisticRegression(max_iter=300).fit(digits.data[rows], digits.target[rows])
+    np.save(folder / "proba.npy", model.predict_proba(digits.data))
     for i in range(120):
         file = folder / "images" / str(digits.target[i]) / f"{i:03}.png"
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -26,10 +26,7 @@ def record_path(out: Path) -> Path:
 def make_record(request: Request, result: Result, out: Path) -> dict[str, Any]:
     """Everything about a finished request. Paths in it are relative to its own folder."""
     request = request.moved(Path.cwd(), out.parent.resolve())
-    inputs = {"pool": checksum(locate(out.parent / request.pool).files)}
-    for name in ("labeled", "keep"):
-        if (path := getattr(request, name)) is not None:
-            inputs[name] = checksum([out.parent / path])
+    inputs = {name: checksum(files) for name, files in _inputs(request, out.parent).items()}
     packages = PACKAGES if request.device == CPU else (*PACKAGES, "torch")
     return {
         "mheal": __version__,
@@ -61,9 +58,12 @@ def read_record(path: Path) -> tuple[Request, dict[str, Any]]:
 
 def refuse_changed_inputs(request: Request, record: dict[str, Any]) -> None:
     """The same request gives the same picks only from the same files."""
-    now = {"pool": locate(request.pool).files} | {
-        name: [Path(path)] for name in ("labeled", "keep") if (path := getattr(request, name)) is not None
-    }
-    for name, paths in now.items():
-        if checksum(paths) != record["sha256"].get(name):
+    for name, files in _inputs(request, Path()).items():
+        if checksum(files) != record["sha256"].get(name):
             raise ValueError(f"{getattr(request, name)} has changed since that record was written: select anew")
+
+
+def _inputs(request: Request, folder: Path) -> dict[str, list[Path]]:
+    """The files that picks depend on, by what they are; paths are relative to the folder."""
+    files = {name: locate(folder / path).files for name in ("pool", "proba") if (path := getattr(request, name))}
+    return files | {name: [folder / path] for name in ("labeled", "keep") if (path := getattr(request, name))}

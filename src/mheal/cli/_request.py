@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..selection import Selection
     from ..strategies import Strategy
 
+ON_PROBABILITIES = ("mheal-asking", "margin", "entropy", "least-confidence")  # need nothing else of a model
 ON_CLUSTER = ("mheal", "mheal-paper")  # strategies that a Dask cluster carries out
 RESUMED = ("mheal", "mheal-paper")  # those that can be stopped and taken up again
 
@@ -43,8 +44,9 @@ class Request:
     max_memory: int | None = None
     scheduler: str | None = None
     device: str = CPU
+    proba: str | None = None
 
-    PATHS = ("pool", "labeled", "keep")
+    PATHS = ("pool", "labeled", "keep", "proba")
 
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
@@ -222,7 +224,7 @@ def _pick(
             raise ValueError(f"{request.keep} holds {len(kept)} picks already: ask for a budget above that")
     before = rows if kept is None else np.concatenate([rows, kept.indices])
     as_budget(new, n - len(before))
-    if strategy.needs_model or strategy.needs_labels:
+    if (strategy.needs_model and request.proba is None) or strategy.needs_labels:
         if len(values) == 0:
             raise ValueError(
                 f"{strategy.name} learns from labels: give some with --labeled FILE (columns row or id, and label), "
@@ -230,8 +232,13 @@ def _pick(
             )
         if kept is not None:
             raise ValueError(f"{strategy.name} learns from labels, which kept picks do not have: leave out --keep")
-    wants_model = strategy.kind == "adaptive" and len(values) > 0
-    model = fit_model("logistic", request.seed, source.X[rows], values) if wants_model else None
+    model: Any = None
+    if request.proba is not None:
+        model = _Predicted(request.proba, strategy, n)
+    elif strategy.kind == "adaptive" and len(values) > 0:
+        model = fit_model("logistic", request.seed, source.X[rows], values)
+    if model is not None and len(before) < getattr(strategy, "ask_from", 0):
+        console.print(f"{len(before)} labels are too few to ask a model, which begins with {strategy.ask_from}")
     known = values if kept is None else np.empty(0)  # labels of all rows before, or of none
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
@@ -243,6 +250,24 @@ def _pick(
         with kept_unless_mistaken(stages), working_in(stages), _cluster(request):
             picks = strategy.select(pool, new)
     return picks if kept is None else _joined(kept, picks), len(rows), stages
+
+
+class _Predicted:
+    """A model of which only the probabilities are known, in a file."""
+
+    def __init__(self, file: str, strategy: "Strategy", n: int) -> None:
+        from ..pool.check import as_proba
+        from ..pool.read import read_pool
+
+        if strategy.name not in ON_PROBABILITIES:
+            raise ValueError(
+                f"{strategy.name} has no use for --proba alone: leave it out, or use {', '.join(ON_PROBABILITIES)}"
+            )
+        self.proba = as_proba(read_pool(file).X, n)
+        self.classes_ = np.arange(self.proba.shape[1])
+
+    def row_proba(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return self.proba[rows]
 
 
 def _kept(file: str, source: Source, labeled: np.ndarray[Any, Any]) -> "Selection":

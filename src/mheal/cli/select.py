@@ -45,11 +45,14 @@ def select(
         ),
     ] = None,
     strategy: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAME", help="`mheal strategies` lists them.", autocompletion=_strategies, rich_help_panel=PICKING
+            metavar="NAME",
+            help="`mheal strategies` lists them. Default: mheal, with --proba mheal-asking.",
+            autocompletion=_strategies,
+            rich_help_panel=PICKING,
         ),
-    ] = "mheal",
+    ] = None,
     clusters: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="Clusters. Default: by the size.", rich_help_panel=PICKING)
     ] = None,
@@ -61,6 +64,14 @@ def select(
         typer.Option(
             metavar="FILE",
             help="Labels you have, to stay away from: a table with row or id (and label), or a Label Studio export.",
+            rich_help_panel=PICKING,
+        ),
+    ] = None,
+    proba: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your model's probabilities, a column a class: picks go where it is in doubt, from 64 labels on.",
             rich_help_panel=PICKING,
         ),
     ] = None,
@@ -135,9 +146,10 @@ def select(
         raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
+    strategy = strategy or ("mheal" if proba is None else "mheal-asking")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
-        None if max_memory is None else parse_size(max_memory), scheduler, device,
+        None if max_memory is None else parse_size(max_memory), scheduler, device, proba,
     )  # fmt: skip
     if scheduler is not None and (plot is not None or forecast):
         raise ValueError(

@@ -95,6 +95,25 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
+def as_proba(proba: Any, n: int) -> npt.NDArray[np.float64]:
+    """Class probabilities of each row."""
+    values = np.asarray(proba)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"proba must be numbers, got {values.dtype}")
+    if values.ndim != 2 or len(values) != n or values.shape[1] < 2:
+        raise ValueError(
+            f"proba has shape {values.shape}, but X has {n} rows: give a row of class probabilities for each"
+        )
+    total = values.sum(axis=1, dtype=np.float64)
+    bad = ~((values >= 0).all(axis=1) & (np.abs(total - 1) < 0.02))  # half precision adds up to no better
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(
+            f"proba adds up to {total[row]:.4g} at row {row}, or is negative: give probabilities, not scores"
+        )
+    return values.astype(np.float64)
+
+
 def as_worth(worth: Any, n: int) -> npt.NDArray[np.float64]:
     """What each row is worth, the most valuable 1."""
     values = np.asarray(worth)

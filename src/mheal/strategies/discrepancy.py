@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..solve.worth import margins
 from .base import Pool, Rows
 from .distances import sample, squared_distances
-from .doubt import margins
 
 SUBSET = 2000  # at most this many labelled rows, and this many candidates, both sampled
 

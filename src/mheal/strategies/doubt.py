@@ -54,14 +54,6 @@ def samples(pool: Pool, rows: Rows, n: int) -> npt.NDArray[np.floating]:
     return np.stack(list(committee(pool, rows, n)))
 
 
-def margins(scores: Scores) -> Scores:
-    """Best score minus second best; one class alone leaves no doubt."""
-    if scores.shape[1] < 2:
-        return scores[:, 0]
-    top = np.partition(scores, -2, axis=1)
-    return top[:, -1] - top[:, -2]
-
-
 def lowest(pool: Pool, rows: Rows, score: Scores, budget: int) -> Rows:
     """The `budget` rows with the smallest scores, smallest first; ties in random order, for models that tie often."""
     shuffled = pool.rng.permutation(len(rows))

@@ -4,9 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..solve.worth import margins
 from .base import Pool, Rows, Strategy
 from .distances import by_blocks, nearest_distance, sample, squared_distances
-from .doubt import Scores, margins, probabilities
+from .doubt import Scores, probabilities
 
 REFERENCES = 10_000
 

@@ -1,7 +1,8 @@
 """Margin sampling (Tong and Koller 2001; Scheffer et al. 2001)."""
 
+from ..solve.worth import margins
 from .base import Pool, Rows, Strategy
-from .doubt import decision_values, knows_probabilities, lowest, margins, probabilities
+from .doubt import decision_values, knows_probabilities, lowest, probabilities
 
 
 class Margin(Strategy):

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..algorithm import MHEAL
 from ..selection import Selection
+from ..solve.worth import ASK_FROM, DOUBT, worth_of
 from .base import Pool, Strategy
-from .doubt import margins, probabilities
+from .doubt import probabilities
 
 
 class MhealAsking(Strategy):
@@ -22,7 +23,7 @@ class MhealAsking(Strategy):
     cost = "as mheal, and a prediction for every row"
     kind = "adaptive"
 
-    def __init__(self, power: float = 2.0, ask_from: int = 64, n_clusters: Any = "auto") -> None:
+    def __init__(self, power: float = DOUBT, ask_from: int = ASK_FROM, n_clusters: Any = "auto") -> None:
         self.power = power
         self.ask_from = ask_from
         self.n_clusters = n_clusters
@@ -30,7 +31,6 @@ class MhealAsking(Strategy):
     def _pick(self, pool: Pool, budget: int) -> Selection:
         worth = None
         if pool.model is not None and len(pool.labeled) >= self.ask_from:
-            doubt = np.clip(1 - margins(probabilities(pool, np.arange(len(pool.X)))), 0, 1)
-            worth = doubt**self.power if doubt.any() else None
+            worth = worth_of(probabilities(pool, np.arange(len(pool.X))), self.power)
         model = MHEAL(self.n_clusters, random_state=int(pool.rng.integers(2**31)))
         return model.select(pool.X, budget, pool.labeled, worth=worth)

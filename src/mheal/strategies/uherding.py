@@ -8,10 +8,11 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
+from ..solve.worth import margins
 from .base import Pool, Rows, Strategy
 from .coverage import cover, gaussian
 from .distances import by_blocks, median_distance
-from .doubt import Scores, margins, probabilities
+from .doubt import Scores, probabilities
 
 TEMPERATURES = np.arange(1.0, 20.05, 0.1)
 ENOUGH = 30  # labels; fewer cannot spare a hold-out to find the temperature with

@@ -1,0 +1,23 @@
+"""What rows are worth once there is a model to ask: its doubt of them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ASK_FROM = 64  # labels; a model that has seen fewer doubts the wrong rows
+DOUBT = 2.0  # power of the doubt
+
+
+def margins(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Best score minus second best; one class alone leaves no doubt."""
+    if scores.shape[1] < 2:
+        return scores[:, 0]
+    top = np.partition(scores, -2, axis=1)
+    return top[:, -1] - top[:, -2]
+
+
+def worth_of(proba: npt.NDArray[Any], power: float = DOUBT) -> npt.NDArray[np.float64] | None:
+    """The doubt of each row, 1 − (p₁ − p₂), to a power; None of a model that doubts nothing."""
+    doubt = np.clip(1 - margins(proba), 0, 1)
+    return doubt**power if doubt.any() else None
