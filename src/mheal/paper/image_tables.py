@@ -27,6 +27,7 @@ from ..pool.source import Progress
 from ..solve.charge import POWER, TRIM
 from ..solve.cover import CANDIDATES as COVERING
 from ..solve.cover import REFERENCES as COVERED
+from ..solve.worth import ASK_FROM, DOUBT
 from .deep_constants import constants_of
 from .image_features import Features, made
 from .image_lines import (
@@ -88,7 +89,8 @@ def protocol(quick: bool) -> dict[str, Any]:
         "power": POWER,
         "trim": TRIM,
     }
-    return found | {"simclr": made("", "simclr"), "mheal": ours} | constants_of("vaal")
+    asking = {"doubt": DOUBT, "from": ASK_FROM}
+    return found | {"simclr": made("", "simclr"), "mheal": ours, "asking": asking} | constants_of("vaal")
 
 
 def columns(name: str, quick: bool) -> tuple[int, ...]:

@@ -1,0 +1,87 @@
+"""Write README.md from the rows beside it: python results/asking/table.py"""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+TAKEN = "cover power=2 from=64"
+LATE = (100, 150, 200, 300, 500)  # labels at which a model may have been asked
+HEAD = """# How should MHEAL ask a model?
+
+Once labels are there and a model has learnt from them, `mheal-asking` looks at what it doubts: each row is worth
+(1 − (p₁ − p₂))^power, p₁ and p₂ its two most probable classes. What was tried, with `variants.py`:
+
+- **cover** goes on as MHEAL does: up to 256 labels it covers what is worth most, then it spreads, and distances count
+  times the worth; **cover on** covers without end; **spread** spreads from the start; **shortlist** spreads without
+  charges among the five times as many rows of the most doubt; other names are strategies that take over;
+- **from** so many labels on; before it is MHEAL;
+- **draws**: doubt of the mean of 20 draws of the dropout; **network**: distances in the network's last layer.
+
+Bold is `mheal-asking` as it is. The labels that variants are judged by are of training data, and chose among them.
+"""
+
+
+def tables() -> str:
+    """Four datasets, two models: mean over all, and against the one that was taken, paired."""
+    found: dict[str, dict[tuple[str, str, str], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    with (HERE / "table_rows.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            found[row["strategy"]][row["dataset"], row["model"], row["seed"]][int(row["labels"])] = float(
+                row["accuracy"]
+            )
+    keys = sorted(found[TAKEN])
+    budgets = sorted(found[TAKEN][keys[0]])
+    lines = []
+    for name, runs in found.items():
+        late = np.array([100 * np.mean([runs[key][n] for n in LATE]) for key in keys])
+        gap = late - [100 * np.mean([found[TAKEN][key][n] for n in LATE]) for key in keys]
+        means = [f"{100 * np.mean([runs[key][n] for key in keys]):.1f}" for n in budgets]
+        error = gap.std(ddof=1) / len(gap) ** 0.5
+        against = "–" if name == TAKEN else f"{gap.mean():+.2f} ± {error:.2f}".replace("-", "−")
+        lines.append((late.mean(), [f"**{name}**" if name == TAKEN else name, *means, f"{late.mean():.2f}", against]))
+    body = [cells for _, cells in sorted(lines, key=lambda line: -line[0])]
+    seeds, models, names = (len({key[i] for key in keys}) for i in (2, 1, 0))
+    return f"""## Tables and small images
+Adult, Nomao, MNIST and Fashion-MNIST (PCA to 30 columns), none of them in `results/compare`; {names} datasets,
+{models} models, {seeds} splits (`tables.py`, rows in `table_rows.csv`). Accuracy in %, means over all; the last columns
+are means from 100 labels on, and the difference to the one that was taken, paired, ± its standard error.
+
+{_table(["strategy", *map(str, budgets), "100 on", "difference"], body)}"""
+
+
+def networks() -> str:
+    """MNIST with networks, on training images left out."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    seeds = set()
+    with (HERE / "network_rows.jsonl").open(encoding="utf-8") as file:
+        for row in map(json.loads, file):
+            seeds.add(row["seed"])
+            for n, value in row["accuracy"].items():
+                found[row["strategy"]][int(n)].append(100 * value)
+    budgets = sorted(set.intersection(*(set(cells) for cells in found.values())))
+    order = sorted(found, key=lambda name: -np.mean(found[name][budgets[-1]]))
+    body = [[name, *(_cell(found[name][n]) for n in budgets)] for name in order]
+    return f"""## Networks
+MNIST without its last 10,000 training images, which are the test set; codes, network and rounds of Table 3;
+{len(seeds)} seeds, mean ± standard deviation, on an H200. A first trial: it was cut off before 500 labels, its variants
+let labelled rows count for nothing, and the one that was taken, which is between "cover on" and "spread", was not among
+them. `networks.py` makes rows of the variants above.
+
+{_table(["strategy", *map(str, budgets)], body)}"""
+
+
+def _cell(values: list[float]) -> str:
+    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
+
+
+def _table(header: list[str], lines: list[list[str]]) -> str:
+    rule = ["---"] * len(header)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, rule, *lines])
+
+
+if __name__ == "__main__":
+    (HERE / "README.md").write_text("\n\n".join([HEAD.strip(), tables(), networks()]) + "\n", encoding="utf-8")
