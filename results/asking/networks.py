@@ -23,12 +23,11 @@ from mheal.strategies import get
 
 LEFT_OUT = 10_000
 STRATEGIES = [
-    *(get(name)() for name in ("mheal", "badge", "uherding")),
+    *(get(name)() for name in ("mheal", "badge")),
     get("variation-ratios")(draws=DRAWS),
-    *(Asking(ask_from=start, then=then) for then in ("cover", "spread") for start in (32, 64, 128)),
-    *(Asking(power=power, then="spread") for power in (1, 4)),
-    *(Asking(then="spread", draws=draws, space=space) for draws in (0, DRAWS) for space in ("given", "network")),
-    Asking(then="spread", power=4, space="network"),
+    *(Asking(ask_from=start) for start in (32, 64, 128)),
+    Asking(then="spread"),
+    *(Asking(then=then, draws=DRAWS, space=space) for then in ("cover", "spread") for space in ("given", "network")),
 ]
 
 
