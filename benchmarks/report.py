@@ -187,8 +187,8 @@ def gpu(folder: Path) -> str:
         f"and {one['budget']:,} picks take {spent[0]:.1f} and {spent[-1]:.1f} s (under 30 s was asked; {parts} s), "
         f"{every:.1f} s with clusters fitted on all rows."
     ]
-    if streamed := rows.get("selection, streamed"):
-        memory = rows["memory, streamed"]
+    streamed, memory = rows.get("selection, streamed"), rows.get("memory, streamed")
+    if streamed and memory:
         said.append(
             f"Streamed from a memory map of {memory['pool'] / 1e9:.1f} GB through {memory['bytes'] / 1e9:.1f} GB of "
             f"the device's memory: {streamed['seconds']:.1f} s."
@@ -200,8 +200,11 @@ def gpu(folder: Path) -> str:
             f"{lloyd['of_gemm_rate']:.0%} of the rate of large float32 products there ({rates['float32']:.0f}; TF32 "
             f"{rates['tf32']:.0f}, bfloat16 {rates['bfloat16']:.0f})."
         )
-    if cpu := rows.get("CPU against device, per row"):
-        said.append(f"Per row our CPU path takes {cpu['ratio']:.1f} times as long on the cores beside it.")
+    if cpu := rows.get("selection, CPU"):
+        said.append(
+            f"Our CPU path takes {cpu['seconds']:.1f} s beside it, for {cpu['cpu_rows'] / 1e6:g}M rows and "
+            f"{cpu['cpu_budget']:,} picks."
+        )
     return "\n".join(said) + "\n\n"
 
 

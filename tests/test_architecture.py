@@ -14,6 +14,7 @@ FLOORS = [
     {"solve", "deep"},
     {"spread"},
     {"algorithm"},
+    {"shortcut"},
     {"scale"},
     {"strategies"},
     {"learn"},

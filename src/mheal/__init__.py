@@ -16,13 +16,14 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import cluster, datasets, kernels, learn, paper, pool, scale, solve, sphere, strategies, theory
-    from .algorithm import MHEAL, select
+    from .algorithm import MHEAL
     from .cluster import SphericalKMeans
     from .selection import Selection
+    from .shortcut import select
 
 # Everything loads on first use, so that `import mheal` and `mheal --help` stay instant.
 _HOME = {
-    "select": ".algorithm",
+    "select": ".shortcut",
     "MHEAL": ".algorithm",
     "SphericalKMeans": ".cluster",
     "Selection": ".selection",

@@ -15,12 +15,11 @@ from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
-from .pool.check import as_budget, as_labeled, as_pool, as_proba, as_worth
+from .pool.check import as_budget, as_labeled, as_pool, as_worth
 from .pool.workspace import Memory, digest, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .solve.cover import cover
-from .solve.worth import ASK_FROM, worth_of
 from .spread import spread_clusters, spread_pool, spread_quota
 
 COVER = 256  # labels that cover the pool before the others spread
@@ -292,28 +291,3 @@ class MHEAL(BaseEstimator):
             raise ValueError(f"trim must be a share between 0 and 1, got {self.trim!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
             raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
-
-
-def select(
-    X: Any,
-    budget: int,
-    labeled: Any = None,
-    n_classes: int | None = None,
-    random_state: int | np.random.RandomState | None = 0,
-    proba: Any = None,
-) -> Selection:
-    """`budget` rows of X worth labelling, best first, away from the rows `labeled` already.
-
-    `n_classes`, if you know it, sets the number of clusters. `proba` are the class probabilities of every row that your
-    model has learnt from the labels: picks then go where it is in doubt, once it has seen 64 of them. See `MHEAL` for
-    everything that can be changed.
-    """
-    if n_classes is not None and (not isinstance(n_classes, Integral) or n_classes < 1):
-        raise ValueError(f"n_classes must be a positive integer or None, got {n_classes!r}")
-    clusters: int | Literal["auto"] = "auto" if n_classes is None else n_classes
-    worth = None
-    if proba is not None:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        proba = as_proba(proba, n)
-        worth = worth_of(proba) if len(as_labeled(labeled, n)) >= ASK_FROM else None
-    return MHEAL(clusters, random_state=random_state).select(X, budget, labeled, worth=worth)

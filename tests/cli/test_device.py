@@ -85,7 +85,7 @@ def refused(line, capfd):
 
 @pytest.mark.parametrize(
     ("more", "said"),
-    [("--strategy coreset", "coreset takes no --device: leave it out, or use mheal or mheal-paper"),
+    [("--strategy coreset", "coreset takes no --device: leave it out, or use mheal, mheal-asking or mheal-paper"),
      ("--max-memory 3GB", "--device and --max-memory do not go together: leave out one of them"),
      ("--scheduler local", "--device and --scheduler do not go together: leave out one of them"),
      ("--forecast", "leave out --device")],

@@ -1,6 +1,7 @@
 """`mheal select --max-memory`: pools larger than memory, runs that are stopped and taken up again."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 import mheal
 from mheal.cli import main
-from mheal.cli._common import size
+from mheal.cli._common import parse_size, size
 from mheal.cli._memory import needed, refuse_small_limit
 from mheal.pool.workspace import Workspace
 
@@ -38,7 +39,7 @@ def pool(tmp_path, monkeypatch):
 
 @pytest.fixture
 def streaming(monkeypatch):
-    monkeypatch.setattr("mheal.pool.shards.expected_bytes", lambda files: 2**40)
+    monkeypatch.setattr("mheal.pool.shards.expected_shape", lambda files: (2**30, 2**10))
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])
@@ -143,10 +144,60 @@ def test_a_limit_is_refused_if_no_type_of_number_would_fit_and_the_one_named_fit
     small, large = (needed(shape, dtype, mapped=True) for dtype in (np.float32, np.float64))
     assert small < large
     refuse_small_limit(small, 0, shape, np.float64, np.float32, mapped=True)
-    with pytest.raises(ValueError, match=f"10,000,000 rows takes about {size(large)}: raise --max-memory to that"):
+    with pytest.raises(ValueError, match=f"10,000,000 rows takes about {size(large)}: raise --max-memory to "):
         refuse_small_limit(small - 1, 0, shape, np.float64, np.float32, mapped=True)
     with pytest.raises(ValueError, match="raise --max-memory"):
         refuse_small_limit(large, 1, shape, np.float64, mapped=True)
+
+
+@pytest.mark.parametrize("present", [240_000_000, 999_000_000])
+def test_the_limit_that_is_named_is_at_least_a_tenth_above_what_is_needed(present):
+    for rows in range(11_000_000, 11_100_000, 9_001):
+        shape = (rows, 64)
+        with pytest.raises(ValueError, match="raise --max-memory") as refused:
+            refuse_small_limit(1, present, shape, np.float32, mapped=True)
+        total = present + needed(shape, np.float32, mapped=True)
+        assert 1.1 * total - 1 <= parse_size(named(str(refused.value))) <= 1.1 * total + 1e8
+
+
+def named(said):
+    """The limit that a refusal asks for."""
+    return re.search(r"raise --max-memory to (\S+)$", said.strip())[1]
+
+
+@pytest.mark.parametrize("source", ["pool.npy", "'shard*.parquet'"])
+def test_the_limit_that_is_named_is_enough_though_a_little_more_is_in_memory_then(source, pool, monkeypatch, capfd):
+    line = f"select {source} -b 5 --strategy random --max-memory"
+    monkeypatch.setattr("mheal.pool.pages.resident", lambda: 240_000_000)
+    assert run(f"{line} 10MB") == 2
+    monkeypatch.setattr("mheal.pool.pages.resident", lambda: 260_000_000)
+    assert run(f"{line} {named(capfd.readouterr().err)}") == 0
+
+
+def test_the_limit_that_is_named_is_enough_though_reading_as_a_whole_leaves_memory_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MHEAL_NUM_THREADS", "1")
+    X = np.random.default_rng(0).standard_normal((1_000_000, 3))
+    table = pl.DataFrame(X).insert_column(0, pl.Series("id", [f"r{row}" for row in range(len(X))]))
+    for at, part in enumerate(table.iter_slices(400_000)):
+        part.write_parquet(f"shard{at}.parquet")
+    line = [sys.executable, "-m", "mheal", *shlex.split("select 'shard*' -b 5 --strategy random --max-memory")]
+    refused = subprocess.run([*line, "10MB"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    obeyed = subprocess.run([*line, named(refused.stderr)], capture_output=True, text=True, check=False)
+    assert obeyed.returncode == 0, obeyed.stderr
+
+
+@pytest.mark.parametrize("place", ["mheal.algorithm.cover", "mheal.pool.shards.ids_of", "mheal.pool.write.render"])
+def test_a_command_stopped_at_any_step_keeps_nobody_out_of_what_it_streamed(place, pool, streaming, monkeypatch):
+    line = f"select 'shard*.parquet' -b 30 {LIMIT}"
+    with monkeypatch.context() as patched:
+        patched.setattr(place, _killed)
+        with pytest.raises(Killed) as stopped:
+            run(line)
+    assert run(line) == 0
+    assert stopped.value.__traceback__  # which still refers to the first run
+    assert not (pool / "picks.csv.unfinished").exists()
 
 
 def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):

@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-import mheal
 from mheal.cli import main
 
 X, y = load_digits(return_X_y=True)
@@ -68,19 +67,57 @@ def test_they_are_those_of_the_strategy_and_a_table_does_as_well():
 
 def test_with_few_labels_the_model_is_not_asked_and_that_is_said(capfd):
     assert run("select pool.npy -b 30 --labeled few.csv --proba proba.npy -o asked.csv") == 0
-    assert "40 labels are too few to ask a model, which begins with 64" in capfd.readouterr().err
+    assert "40 labels are too few to ask a model: picking without it below 64" in capfd.readouterr().err
     assert run("select pool.npy -b 30 --labeled few.csv -o plain.csv") == 0
     np.testing.assert_array_equal(rows("asked.csv"), rows("plain.csv"))
+
+
+def test_without_labels_the_model_is_taken_to_know_others():
+    assert run("select pool.npy -b 30 -o plain.csv") == 0
+    assert run("select pool.npy -b 30 --proba proba.npy") == 0
+    assert doubt(rows()) > 1.5 * doubt(rows("plain.csv"))
+
+
+def test_kept_picks_are_no_labels(capfd):
+    assert run("select pool.npy -b 70 --labeled few.csv -o kept.csv") == 0
+    assert run("select pool.npy -b 90 --keep kept.csv --labeled few.csv -o plain.csv") == 0
+    assert run("select pool.npy -b 90 --keep kept.csv --labeled few.csv --proba proba.npy") == 0
+    assert "40 labels are too few" in capfd.readouterr().err
+    np.testing.assert_array_equal(rows(), rows("plain.csv"))
+
+
+def test_rows_are_matched_by_id_where_both_have_one(capfd):
+    ids = [f"d{row:04}" for row in range(len(X))]
+    pl.DataFrame({"id": ids, **{f"x{j}": X[:, j] for j in range(64)}}).write_csv("pool.csv")
+    shuffled = np.random.default_rng(1).permutation(len(X))
+    columns = {f"p{c}": PROBA[shuffled, c] for c in range(10)}
+    pl.DataFrame({"id": [ids[row] for row in shuffled], **columns}).write_csv("shuffled.csv")
+    assert run("select pool.csv -b 30 --labeled labeled.csv --proba proba.npy") == 0
+    assert run("select pool.csv -b 30 --labeled labeled.csv --proba shuffled.csv -o matched.csv") == 0
+    np.testing.assert_array_equal(rows("matched.csv"), rows())
+    pl.read_csv("shuffled.csv").filter(pl.col("id") != "d0007").write_csv("short.csv")
+    assert run("select pool.csv -b 30 --labeled labeled.csv --proba short.csv") == 2
+    assert "short.csv says nothing of id 'd0007'" in capfd.readouterr().err
+
+
+def test_an_array_of_an_archive_and_a_device_of_torch_do_as_well():
+    pytest.importorskip("torch")
+    np.savez("all.npz", X=X, P=PROBA)
+    assert run("select pool.npy -b 30 --labeled labeled.csv --proba proba.npy") == 0
+    assert run("select all.npz:X -b 30 --labeled labeled.csv --proba all.npz:P --device cpu:0 -o other.csv") == 0
+    np.testing.assert_array_equal(rows("other.csv"), rows())
 
 
 @pytest.mark.parametrize(
     ("proba", "more", "words"),
     [
         (PROBA[:-1], "", "proba has shape (1796, 10), but X has 1797 rows"),
-        (PROBA[:, :1], "", "proba has shape (1797, 1)"),
+        (PROBA[:, :1], "", "proba has one number a row: give a column for each class"),
         (np.log(PROBA + 1e-9), "", "at row 0"),
         (PROBA, "--strategy mheal", "mheal has no use for --proba alone"),
         (PROBA, "--strategy badge", "badge has no use for --proba alone"),
+        (PROBA, "--max-memory 2GB", "--proba and --max-memory do not go together"),
+        (PROBA, "--forecast", "leave out --proba"),
     ],
 )
 def test_what_is_no_use_gets_one_line(desk, capfd, proba, more, words):
@@ -90,15 +127,3 @@ def test_what_is_no_use_gets_one_line(desk, capfd, proba, more, words):
     assert words in said
     assert sum(line.startswith("mheal:") for line in said.splitlines()) == 1
     assert not (desk / "picks.csv").exists()
-
-
-def test_the_library_does_the_same():
-    asked = mheal.select(X, 30, labeled=FIRST, proba=PROBA)
-    assert doubt(asked.indices) > 1.5 * doubt(mheal.select(X, 30, labeled=FIRST).indices)
-    assert mheal.select(X, 30, labeled=FIRST[:40], proba=PROBA) == mheal.select(X, 30, labeled=FIRST[:40])
-    certain = np.eye(10)[y]
-    assert mheal.select(X, 30, labeled=FIRST, proba=certain) == mheal.select(X, 30, labeled=FIRST)
-    half = PROBA.astype(np.float16)
-    assert len(mheal.select(X, 30, labeled=FIRST, proba=half)) == 30
-    with pytest.raises(ValueError, match="adds up to nan at row 7"):
-        mheal.select(X, 30, labeled=FIRST, proba=np.where(np.arange(len(X))[:, None] == 7, np.nan, PROBA))

@@ -69,6 +69,12 @@ def test_standard_output_can_be_piped(desk):
     assert "\x1b" not in done.stderr  # no colour and no bar in a file
 
 
+def test_names_of_pools_are_said_as_typed(desk, capfd):
+    np.savez("all.npz", X=np.load("digits.npy"))
+    assert run("select all.npz:X -b 5") == 0
+    assert "all.npz:X: 1,797 rows" in capfd.readouterr().err
+
+
 def test_quiet_says_nothing(desk, capfd):
     assert run("select digits.npy -b 5 --quiet") == 0
     assert capfd.readouterr() == ("", "")

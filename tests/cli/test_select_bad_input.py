@@ -165,7 +165,7 @@ CASES = [
     (None, "select digits.npy -b 3 -o nowhere/picks.csv", "there is no folder 'nowhere'"),
     (None, "select digits.npy -b 3 -o images", "cannot tell the format"),
     (None, "select digits.npy -b 3 --max-memory lots", "cannot read the size 'lots'"),
-    (None, "select digits.npy -b 3 --max-memory 1MB", "raise --max-memory to that"),
+    (None, "select digits.npy -b 3 --max-memory 1MB", "raise --max-memory to "),
     (None, "select digits.npy -b 3 --embed tfidf", "tfidf"),
     (None, "select images -b 3 --embed timm:resnet18", "timm"),
     (None, "select digits.npy -b 3 --rerun picks.json", "leave them out"),

@@ -11,10 +11,10 @@ import pytest
 from mheal.cli import main
 from mheal.pool import lock
 from mheal.pool.lock import Lock
-from mheal.pool.workspace import OtherRun, Workspace, kept_unless_mistaken
+from mheal.pool.workspace import LOCK, OtherRun, Workspace, kept_unless_mistaken
 
 pytest.importorskip("fcntl")
-AT_WORK = "another run is at work in {}: wait until it is done, or choose another folder"
+AT_WORK = "another run is at work in {}: wait until it is done, or choose another workspace"
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, 
     command = ["select", "pool.csv", "-b", "5", "--max-memory", "3GB"]
     assert main([*command, "--workspace", "work"]) == 2
     said = capfd.readouterr().err.splitlines()[-1]
-    assert said == f"mheal: {AT_WORK.format('work/picks')} (--workspace OTHER)"
+    assert said == f"mheal: {AT_WORK.format('work/picks')}"
     assert (tmp_path / "work" / "picks" / "manifest.json").exists()
     assert main([*command, "--workspace", "other"]) == 0
     assert not (tmp_path / "other").exists()
@@ -87,7 +87,7 @@ def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, 
 def test_a_run_that_was_stopped_leaves_its_stages_and_no_lock(tmp_path):
     space = Workspace(tmp_path)
     space.begin({"seed": 0})
-    assert (tmp_path / "lock").exists()
+    assert (tmp_path / LOCK).exists()
     with pytest.raises(KeyboardInterrupt), kept_unless_mistaken(space):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == ["manifest.json"]

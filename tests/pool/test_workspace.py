@@ -1,11 +1,13 @@
 """The workspace: finished stages survive, foreign ones are refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mheal import MHEAL
+from mheal.pool.lock import Lock
 from mheal.pool.pages import limited_pages
 from mheal.pool.workspace import Memory, OtherRun, Workspace, mark, opened, working_in
 
@@ -187,6 +189,38 @@ def test_a_folder_of_other_files_is_refused_and_kept(tmp_path):
     assert (tmp_path / "precious.txt").exists()
 
 
+@pytest.mark.parametrize("others", [["lock"], ["lock", "other.txt"]])
+def test_a_lock_of_somebody_else_is_one_of_the_other_files(others, tmp_path):
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(OtherRun, match="holds other files"):
+        MHEAL(random_state=0).select(X, 5, workspace=tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(others, "mine")
+
+
+def test_files_that_come_while_the_lock_is_taken_are_other_files_too(tmp_path, monkeypatch):
+    take = Lock.take
+
+    def late(lock):
+        take(lock)
+        (tmp_path / "precious.txt").write_text("mine")
+
+    monkeypatch.setattr(Lock, "take", late)
+    with pytest.raises(OtherRun, match="holds other files"):
+        MHEAL(random_state=0).select(X, 5, workspace=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
+
+
+def test_the_end_deletes_what_the_run_has_made_and_nothing_else(tmp_path):
+    space = Workspace(tmp_path)
+    space.begin({"seed": 0})
+    space.once("first", lambda: {"x": np.arange(3)})
+    space.scratch("second", (3, 2), np.float32)
+    (tmp_path / "notes.txt").write_text("mine")
+    space.end()
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
 def test_parts_of_one_file_are_told_apart(mapped):
     assert mark(mapped[:3000]) != mark(mapped[3000:])
 
@@ -199,3 +233,26 @@ def test_labelled_rows_are_the_same_however_they_are_given(tmp_path):
     assert runs[0] == runs[1] == runs[2]
     other = MHEAL(3, init=X[:3].copy(), random_state=0)._run(X, 5, None, None)
     assert other != MHEAL(3, init=X[3:6].copy(), random_state=0)._run(X, 5, None, None)
+
+
+@pytest.mark.parametrize("deleted", range(4))
+def test_a_kill_while_it_is_deleted_leaves_no_mark_of_an_array_that_is_gone(tmp_path, monkeypatch, deleted):
+    stages = Workspace(tmp_path / "run")
+    stages.begin({"budget": 3})
+    stages.scratch("pool", (4, 2), np.float32)
+    stages.once("shard 0", dict)
+    unlink, left = Path.unlink, iter([True] * deleted)
+
+    def killed(path, **options):
+        if not next(left, False):
+            raise KeyboardInterrupt
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", killed)
+    with pytest.raises(KeyboardInterrupt):
+        stages.end()
+    monkeypatch.undo()
+    names = {path.name for path in stages.folder.iterdir()}
+    assert len(names) == 4 - deleted
+    assert "pool.npy" in names or "shard 0.npz" not in names
+    assert "manifest.json" in names or "pool.npy" not in names

@@ -73,14 +73,14 @@ def messages(quiet: bool) -> "Console":
     """Where messages go: stderr, so that stdout is free for data."""
     from rich.console import Console
 
-    return Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False)
+    return Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False)
 
 
 def results() -> "Console":
     """Where results for people go: stdout, as wide as they need where it is no terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
 
 def show_table(console: "Console", title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,5 +1,6 @@
 """What picking takes of the memory, and which pools `--max-memory` therefore refuses."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from ._common import size
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
 ROW_FLOATS = 5  # and floats
 SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
-READING = 4  # times the numbers' own bytes that reading Parquet files as a whole takes at its worst
+READER = 60_000_000  # bytes that Polars itself takes,
+READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
+MARGIN = 1.1  # what a process has in memory differs from run to run
 THRIFTY = ("mheal", "mheal-paper", "random")  # strategies that never copy a memory-mapped pool
 
 
@@ -32,7 +35,17 @@ def refuse_small_limit(limit: int, present: int, shape: tuple[int, ...], *dtypes
     """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not."""
     totals = [present + needed(shape, dtype, mapped) for dtype in dtypes]
     if min(totals) > limit:
-        raise ValueError(f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to that")
+        raise ValueError(
+            f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to "
+            f"{_enough(max(totals))}"
+        )
+
+
+def _enough(total: int) -> str:
+    """A limit, as one types it, that will not be refused again."""
+    limit = MARGIN * total
+    digit = 10**8 if limit >= 1e9 else 10**6  # the last that is said
+    return size(math.ceil(limit / digit) * digit).replace(" ", "")
 
 
 def large_shards(pool: str, strategy: str, limit: int, present: int) -> list[Path]:
@@ -43,9 +56,11 @@ def large_shards(pool: str, strategy: str, limit: int, present: int) -> list[Pat
         raise ValueError(f"--max-memory is kept by {', '.join(THRIFTY)} only: {strategy} may copy the pool")
     found = locate(pool)
     if found.form == ".parquet":
-        from ..pool.shards import expected_bytes
+        from ..pool.shards import expected_shape
 
-        return found.files if present + READING * expected_bytes(found.files) > limit else []
+        rows, columns = shape = expected_shape(found.files)
+        whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)
+        return found.files if present + whole > limit else []
     total = sum(file.stat().st_size for file in found.files)
     if (found.form != ".npy" or len(found.files) > 1) and total > limit:
         raise ValueError(

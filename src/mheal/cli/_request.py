@@ -12,6 +12,7 @@ import numpy as np
 from ..pool.source import Source
 from ._common import progress_bar, read_source
 from ._device import CPU, refuse_missing_device
+from ._predicted import Predicted, refuse_useless_proba
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..selection import Selection
     from ..strategies import Strategy
 
-ON_PROBABILITIES = ("mheal-asking", "margin", "entropy", "least-confidence")  # need nothing else of a model
 ON_CLUSTER = ("mheal", "mheal-paper")  # strategies that a Dask cluster carries out
 RESUMED = ("mheal", "mheal-paper")  # those that can be stopped and taken up again
 
@@ -79,6 +79,7 @@ class Result:
 def carry_out(request: Request, console: "Console", folder: Path | None = None) -> Result:
     """Read the pool and pick. What a large pool needs on disk, and what is finished of it, is in `folder` meanwhile."""
     from ..pool.pages import resident
+    from ..pool.workspace import closed_if_stopped
     from ._memory import large_shards, refuse_small_limit
 
     strategy = _strategy(request)
@@ -89,22 +90,23 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
     if limit is not None and folder is not None and not clustered:
         shards = large_shards(request.pool, request.strategy, limit, before)
     unfinished: list[Memory] = []
-    if shards and folder is not None:
-        source, stages = _streamed(request, shards, folder, before, console)
+    with closed_if_stopped(unfinished):
+        if shards and folder is not None:
+            source, stages = _streamed(request, shards, folder, before, console)
+            unfinished.append(stages)
+        else:
+            source = read(request, console)
+        reading = perf_counter() - start
+        if limit is not None:  # what streaming leaves behind goes as other memory is asked for
+            present = before if shards else resident()
+            refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
+        start = perf_counter()
+        picks, labeled, stages = _pick(request, strategy, source, console, folder)
         unfinished.append(stages)
-    else:
-        source = read(request, console)
-    reading = perf_counter() - start
-    if limit is not None:  # what streaming leaves behind goes as other memory is asked for
-        present = before if shards else resident()
-        refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
-    start = perf_counter()
-    picks, labeled, stages = _pick(request, strategy, source, console, folder)
-    unfinished.append(stages)
-    if (shards or clustered) and source.id_column is not None:
-        from ..pool.shards import ids_of
+        if (shards or clustered) and source.id_column is not None:
+            from ..pool.shards import ids_of
 
-        source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
+            source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
     took = {"reading": reading, "picking": perf_counter() - start}
     return Result(picks, source, strategy, labeled, took, tuple(unfinished))
 
@@ -192,12 +194,18 @@ def _strategy(request: Request) -> "Strategy":
         parameters["n_clusters"] = request.clusters
     if request.device != CPU:
         if "device" not in kind._get_param_names():
-            raise ValueError(f"{request.strategy} takes no --device: leave it out, or use mheal or mheal-paper")
+            raise ValueError(
+                f"{request.strategy} takes no --device: leave it out, or use mheal, mheal-asking or mheal-paper"
+            )
         for option in ("max_memory", "scheduler"):
             if getattr(request, option) is not None:
                 raise ValueError(f"--device and --{option.replace('_', '-')} do not go together: leave out one of them")
         refuse_missing_device(request.device)
         parameters["device"] = request.device
+    if request.proba is not None:
+        refuse_useless_proba(request)
+        if request.labeled is None and "ask_from" in kind._get_param_names():
+            parameters["ask_from"] = 0  # the model has learnt from labels that are not in the pool
     return kind(**parameters)
 
 
@@ -234,11 +242,12 @@ def _pick(
             raise ValueError(f"{strategy.name} learns from labels, which kept picks do not have: leave out --keep")
     model: Any = None
     if request.proba is not None:
-        model = _Predicted(request.proba, strategy, n)
+        model = Predicted(request.proba, source)
     elif strategy.kind == "adaptive" and len(values) > 0:
         model = fit_model("logistic", request.seed, source.X[rows], values)
-    if model is not None and len(before) < getattr(strategy, "ask_from", 0):
-        console.print(f"{len(before)} labels are too few to ask a model, which begins with {strategy.ask_from}")
+    if model is not None and len(rows) < getattr(strategy, "ask_from", 0):  # kept picks have no labels yet
+        console.print(f"{len(rows)} labels are too few to ask a model: picking without it below {strategy.ask_from}")
+        model = None
     known = values if kept is None else np.empty(0)  # labels of all rows before, or of none
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
@@ -250,24 +259,6 @@ def _pick(
         with kept_unless_mistaken(stages), working_in(stages), _cluster(request):
             picks = strategy.select(pool, new)
     return picks if kept is None else _joined(kept, picks), len(rows), stages
-
-
-class _Predicted:
-    """A model of which only the probabilities are known, in a file."""
-
-    def __init__(self, file: str, strategy: "Strategy", n: int) -> None:
-        from ..pool.check import as_proba
-        from ..pool.read import read_pool
-
-        if strategy.name not in ON_PROBABILITIES:
-            raise ValueError(
-                f"{strategy.name} has no use for --proba alone: leave it out, or use {', '.join(ON_PROBABILITIES)}"
-            )
-        self.proba = as_proba(read_pool(file).X, n)
-        self.classes_ = np.arange(self.proba.shape[1])
-
-    def row_proba(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return self.proba[rows]
 
 
 def _kept(file: str, source: Source, labeled: np.ndarray[Any, Any]) -> "Selection":

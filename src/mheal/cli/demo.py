@@ -26,7 +26,7 @@ def demo(
 
     from . import _digits, _pictures
 
-    console = Console(quiet=quiet)
+    console = Console(quiet=quiet, emoji=False)
     out.mkdir(parents=True, exist_ok=True)
     steps = track(
         range(seeds),

@@ -157,6 +157,8 @@ def select(
         )
     if forecast and device != CPU:
         raise ValueError("--forecast counts the memory of the CPU: leave out --device")
+    if forecast and proba is not None:
+        raise ValueError("--forecast measures picking without a model: leave out --proba")
     if forecast:
         return _forecast(request, console)
     _run(request, out or "picks.csv", format, plot, workspace, console)
@@ -167,6 +169,7 @@ def _run(
     request: "Request", out: str, format: str | None, plot: Path | None, workspace: Path | None, console: "Console"
 ) -> "Result":
     from ..pool.files import replacing
+    from ..pool.workspace import closed_if_stopped
     from ..pool.write import format_of, render
     from ._record import make_record, record_path
     from ._request import carry_out
@@ -186,20 +189,21 @@ def _run(
     finally:
         if ours:
             _remove_empty(folder)
-    content = render(result.picks, result.source, form)
-    if plot is not None:
-        from ._map import draw
+    with closed_if_stopped(result.unfinished):
+        content = render(result.picks, result.source, form)
+        if plot is not None:
+            from ._map import draw
 
-        draw(result.source.X, result.picks, plot, request.seed)
-    if out == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    else:
-        with replacing(target) as part:
-            part.write_bytes(content)
-        record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
-        with replacing(record_path(target)) as part:
-            part.write_text(record + "\n", encoding="utf-8")
+            draw(result.source.X, result.picks, plot, request.seed)
+        if out == "-":
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        else:
+            with replacing(target) as part:
+                part.write_bytes(content)
+            record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
+            with replacing(record_path(target)) as part:
+                part.write_text(record + "\n", encoding="utf-8")
     begun = [stages for stages in result.unfinished if stages.begun]
     for stages in begun:  # the picks are written: nothing is left to go on from
         stages.end()

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ..solve.worth import ASK_FROM, DOUBT
 from .image_measured import Measured
 from .image_pools import KINDS
 from .image_tables_lost import SHARES, UNSUPERVISED, lost, shares
@@ -65,14 +66,14 @@ def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str
     size = "Quick run: small sizes, not the paper's. " if quick else ""
     return f"""{size}The pool has {POOLS[kind]}.
 Lines of a seed start with the same 20 labels, drawn at random and counted; on CIFAR, Random and lines that ask a
-network start with all those of the first column. At each number of labels a network is trained from scratch on what a
-line has bought, with a recipe that depends on that number alone, and tested on the official test images. Recipes were
-set by what Random is known to reach on them (`results/recipes`).
+network start with all those of the first column, except {ASKS}. At each number of labels a network is trained from
+scratch on what a line has bought, with a recipe that depends on that number alone, and tested on the official test
+images. Recipes were set by what Random is known to reach on them (`results/recipes`).
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
-an autoencoder; the rest ask the network, or VAAL its own. {ASKS} does both: it is {DEFAULT} up to 64 labels, and from
-then on a row is worth the square of the network's doubt of it. Protocol: `mheal.paper.image_tables`. The paper prints
-one number a cell, with no spread. Minutes are by the clock; where other runs shared the GPU they say what it cost at
-most.
+an autoencoder; the rest ask the network, or VAAL its own. {ASKS} does both: it buys in rounds, as lines that ask do,
+what {DEFAULT} would buy up to {ASK_FROM} labels; from then on a row is worth the network's doubt of it to the power
+{DOUBT:g}. Protocol: `mheal.paper.image_tables`. The paper prints one number a cell, with no spread. Minutes are by the
+clock; where other runs shared the GPU they say what it cost at most.
 
 {chr(10).join(runs)}
 

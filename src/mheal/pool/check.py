@@ -26,6 +26,8 @@ def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
     A = np.asarray(X)
+    if A.dtype.kind in "OUS" and A.ndim == 0:
+        raise TypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
     if A.dtype.kind in "OUS":
         A = _from_objects(A)
     if A.dtype.kind not in "fiub":
@@ -93,25 +95,6 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     if (counts > 1).any():
         raise ValueError(f"labeled names row {values[counts > 1][0]} twice: keep it once")
     return rows.astype(np.int64)
-
-
-def as_proba(proba: Any, n: int) -> npt.NDArray[np.float64]:
-    """Class probabilities of each row."""
-    values = np.asarray(proba)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"proba must be numbers, got {values.dtype}")
-    if values.ndim != 2 or len(values) != n or values.shape[1] < 2:
-        raise ValueError(
-            f"proba has shape {values.shape}, but X has {n} rows: give a row of class probabilities for each"
-        )
-    total = values.sum(axis=1, dtype=np.float64)
-    bad = ~((values >= 0).all(axis=1) & (np.abs(total - 1) < 0.02))  # half precision adds up to no better
-    if bad.any():
-        row = int(bad.argmax())
-        raise ValueError(
-            f"proba adds up to {total[row]:.4g} at row {row}, or is negative: give probabilities, not scores"
-        )
-    return values.astype(np.float64)
 
 
 def as_worth(worth: Any, n: int) -> npt.NDArray[np.float64]:

@@ -14,17 +14,17 @@ from .source import Source
 from .tables import HELD_BY_FLOAT32, ROW_NUMBERS
 from .workspace import Memory
 
+TEXT = 8  # numbers in whose place a short text stands in memory
 SLICE = 1 << 26  # bytes of rows that are read at a time
 READING = "reading shards"
 REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 
-def expected_bytes(files: Sequence[Path]) -> int:
-    """About how much memory the shards' numbers would take if they were read as a whole."""
-    rows = sum(_rows(file) for file in files)
+def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
+    """How many rows the shards have, and about how many numbers of 8 bytes each would take if all were read."""
     schema = _scan(files[0]).collect_schema()
-    numbers = sum(_length(files, column) if kind.is_nested() else 1 for column, kind in schema.items())
-    return rows * max(1, numbers) * 8
+    columns = [_length(files, c) if kind.is_nested() else 1 if _is_number(kind) else TEXT for c, kind in schema.items()]
+    return sum(_rows(file) for file in files), max(1, sum(columns))
 
 
 class ShardIds:

@@ -7,7 +7,7 @@ or not at all, so that a stage whose file exists is finished.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -24,7 +24,8 @@ from .source import Progress
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 EVERY = 30.0  # seconds between two notes of a stage that is under way
-MANIFEST, LOCK = "manifest.json", "lock"
+MANIFEST, LOCK = "manifest.json", ".mheal-lock"
+STAGES = (".npz", ".npy", ".part")  # ends of what else we make; marks go before the arrays they speak of
 
 
 class OtherRun(ValueError):
@@ -87,7 +88,7 @@ class Memory:
 class Workspace(Memory):
     """Stages of one run, as files in a folder that is there as long as the run is unfinished.
 
-    From `begin` to `close` or `end` no other run can use the folder.
+    From `begin` to `close` or `end` no other run can use the folder, on Unix.
 
     limit : bytes of memory that the process is to stay below; None: no limit
     progress : called with (done, total, what)
@@ -104,13 +105,14 @@ class Workspace(Memory):
     def begin(self, run: Mapping[str, Any]) -> None:
         """Write down what is being run; refuse to go on with something else, or beside another run."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._refuse_other_files()
         try:
             self._lock.take()
         except BlockingIOError:
             raise OtherRun(
-                f"another run is at work in {self.folder}: wait until it is done, or choose another folder "
-                "(--workspace OTHER)"
+                f"another run is at work in {self.folder}: wait until it is done, or choose another workspace"
             ) from None
+        self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
             old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
@@ -120,8 +122,6 @@ class Workspace(Memory):
                         f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
                         "or delete the folder"
                     )
-        elif any(path.name != LOCK for path in self.folder.iterdir()):
-            raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
@@ -168,13 +168,18 @@ class Workspace(Memory):
     def end(self) -> None:
         """Delete the folder, if it is ours."""
         if self.begun:
-            for path in list(self.folder.glob("*")):
-                if path.name != LOCK:  # the last to go, so that nobody takes up what is half deleted
-                    with suppress(OSError):
-                        path.unlink()
-            self.close()
+            files = [path for suffix in STAGES for path in self.folder.glob(f"*{suffix}")]
+            for path in [*files, self.folder / MANIFEST]:
+                with suppress(OSError):
+                    path.unlink()
+            self.close()  # the lock is the last to go, so that nobody takes up what is half deleted
             with suppress(OSError):
                 self.folder.rmdir()
+
+    def _refuse_other_files(self) -> None:
+        names = {path.name for path in self.folder.iterdir()}
+        if MANIFEST not in names and names - {LOCK}:
+            raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.npz"
@@ -212,7 +217,7 @@ def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
         yield _current.get() or Memory()
         return
     if isinstance(workspace, Memory):
-        with closed_if_stopped(workspace):
+        with closed_if_stopped([workspace]):
             yield workspace
         return
     folder = Workspace(workspace)
@@ -224,7 +229,7 @@ def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
 @contextmanager
 def kept_unless_mistaken(stages: Memory) -> Iterator[None]:
     """What is finished stays if the run is stopped, but not after an error that the same call would meet again."""
-    with closed_if_stopped(stages):
+    with closed_if_stopped([stages]):
         try:
             yield
         except OtherRun:
@@ -235,12 +240,16 @@ def kept_unless_mistaken(stages: Memory) -> Iterator[None]:
 
 
 @contextmanager
-def closed_if_stopped(stages: Memory) -> Iterator[None]:
-    """A run that was stopped keeps nobody else out, though what has been raised may still refer to it."""
+def closed_if_stopped(unfinished: Iterable[Memory]) -> Iterator[None]:
+    """A run that was stopped keeps nobody else out, though what has been raised may still refer to it.
+
+    unfinished : its workspaces; those of a list that are there when it is stopped
+    """
     try:
         yield
     except BaseException:
-        stages.close()
+        for stages in unfinished:
+            stages.close()
         raise
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 ASK_FROM = 64  # labels; a model that has seen fewer doubts the wrong rows
 DOUBT = 2.0  # power of the doubt
+BLOCK = 1 << 16  # rows whose doubt is found together
 
 
 def margins(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -19,5 +20,8 @@ def margins(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def worth_of(proba: npt.NDArray[Any], power: float = DOUBT) -> npt.NDArray[np.float64] | None:
     """The doubt of each row, 1 − (p₁ − p₂), to a power; None of a model that doubts nothing."""
-    doubt = np.clip(1 - margins(proba), 0, 1)
+    doubt = np.empty(len(proba))
+    for lo in range(0, len(proba), BLOCK):
+        part = np.asarray(proba[lo : lo + BLOCK], np.float64)
+        doubt[lo : lo + BLOCK] = np.clip(1 - margins(part), 0, 1)
     return doubt**power if doubt.any() else None

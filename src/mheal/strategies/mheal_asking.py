@@ -23,14 +23,17 @@ class MhealAsking(Strategy):
     cost = "as mheal, and a prediction for every row"
     kind = "adaptive"
 
-    def __init__(self, power: float = DOUBT, ask_from: int = ASK_FROM, n_clusters: Any = "auto") -> None:
+    def __init__(
+        self, power: float = DOUBT, ask_from: int = ASK_FROM, n_clusters: Any = "auto", device: str | None = None
+    ) -> None:
         self.power = power
         self.ask_from = ask_from
         self.n_clusters = n_clusters
+        self.device = device
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         worth = None
         if pool.model is not None and len(pool.labeled) >= self.ask_from:
             worth = worth_of(probabilities(pool, np.arange(len(pool.X))), self.power)
-        model = MHEAL(self.n_clusters, random_state=int(pool.rng.integers(2**31)))
+        model = MHEAL(self.n_clusters, device=self.device, random_state=int(pool.rng.integers(2**31)))
         return model.select(pool.X, budget, pool.labeled, worth=worth)
