@@ -21,8 +21,9 @@ from mheal.paper.figure12_page import (
     _shrinking,
 )
 from mheal.paper.svm_curves import GrowingSVC, learning_curve, repetition
+from mheal.solve.worth import margins
 from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values, margins
+from mheal.strategies.doubt import decision_values
 
 
 def silent(done, total, what):
