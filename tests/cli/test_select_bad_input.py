@@ -168,7 +168,12 @@ CASES = [
     (None, "select digits.npy -b 3 --max-memory 1MB", "raise --max-memory to "),
     (None, "select digits.npy -b 3 --embed tfidf", "tfidf"),
     (None, "select images -b 3 --embed timm:resnet18", "timm"),
-    (None, "select digits.npy -b 3 --rerun picks.json", "leave them out"),
+    (
+        None,
+        "select digits.npy -b 3 --rerun picks.json",
+        "--rerun takes the pool, --budget from the record: leave that out",
+    ),
+    (None, "select --rerun picks.json --id x --seed 3 -o a.csv", "--rerun takes --id, --seed from the record"),
     (None, "select --rerun picks.json", "picks.json"),
     (None, "select digits.npy -b 3 --labeled missing.csv", "there is no file 'missing.csv'"),
     (None, "embed images --out vectors.csv", "ends in .npy"),

@@ -26,6 +26,7 @@ def _strategies() -> list[str]:
 
 
 def select(
+    context: typer.Context,
     pool: Annotated[str | None, typer.Argument(metavar="POOL", help=POOL_HELP, show_default=False)] = None,
     budget: Annotated[
         int | None, typer.Option("--budget", "-b", metavar="N", help="How many labels you can afford.")
@@ -139,8 +140,7 @@ def select(
 
     console = messages(quiet)
     if rerun is not None:
-        if pool is not None or budget is not None:
-            raise ValueError("--rerun takes the pool and the budget from the record: leave them out")
+        _refuse_beside_rerun(context)
         return _rerun(rerun, out, format, workspace, console)
     if pool is None or budget is None:
         raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
@@ -242,6 +242,18 @@ def _forecast(request: "Request", console: "Console") -> None:
         f"Picking {request.budget:,} of {len(source.X):,} rows should take about {cost.seconds:.1f} s "
         f"(measured on {cost.sampled:,} rows) and {size(cost.memory)} of memory. Nothing was written."
     )
+
+
+def _refuse_beside_rerun(context: typer.Context) -> None:
+    """What the record says is not said again, lest it seem to count."""
+    beside = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        free = parameter.name in ("rerun", "out", "format", "workspace", "quiet")
+        if source is not None and source.name == "COMMANDLINE" and not free:
+            beside.append("the pool" if parameter.name == "pool" else parameter.opts[0])
+    if beside:
+        raise ValueError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
 
 
 def _rerun(path: Path, out: str | None, format: str | None, workspace: Path | None, console: "Console") -> None:
