@@ -31,9 +31,8 @@ def tables() -> str:
     found: dict[str, dict[tuple[str, str, str], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     with (HERE / "table_rows.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            found[row["strategy"]][row["dataset"], row["model"], row["seed"]][int(row["labels"])] = float(
-                row["accuracy"]
-            )
+            run = found[row["strategy"]][row["dataset"], row["model"], row["seed"]]
+            run[int(row["labels"])] = float(row["accuracy"])
     keys = sorted(found[TAKEN])
     budgets = sorted(found[TAKEN][keys[0]])
     lines = []

@@ -157,7 +157,6 @@ class MHEAL(BaseEstimator):
         points = self._points(X, int(rng.randint(2**31)), stages)
         labeled = as_labeled(labeled, points.shape[0])
         budget = as_budget(budget, points.shape[0] - len(labeled))
-
         worth = None if worth is None else as_worth(worth, points.shape[0])
 
         points, labels, centers, charge = self._metric(points, rng, stages)

@@ -61,14 +61,14 @@ def check_device(device, strategy, pool, monkeypatch, capfd):
     assert "identical" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper"])
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-asking", "mheal-paper"])
 def test_a_device_of_torch_gives_the_same_picks_and_is_recorded(strategy, pool, monkeypatch, capfd):
     pytest.importorskip("torch")
     check_device(TORCH_CPU, strategy, pool, monkeypatch, capfd)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper"])
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-asking", "mheal-paper"])
 def test_a_gpu_gives_the_same_picks_and_is_recorded(strategy, pool, monkeypatch, capfd):
     if not pytest.importorskip("torch").cuda.is_available():
         pytest.skip("no CUDA device")

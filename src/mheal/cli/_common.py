@@ -182,6 +182,13 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
+def refuse_together(option: str, others: Sequence[str], request: Any) -> None:
+    """One line for an option that does not go together with one of these, by their names in the request."""
+    for name in others:
+        if getattr(request, name) is not None:
+            raise ValueError(f"{option} and --{name.replace('_', '-')} do not go together: leave out one of them")
+
+
 def command_line() -> list[str]:
     """The command as it was typed."""
     return ["mheal", *sys.argv[1:]] if sys.argv and os.path.basename(sys.argv[0]).startswith("mheal") else []

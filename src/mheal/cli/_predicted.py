@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._common import refuse_together
+
 if TYPE_CHECKING:
     from ..pool.source import Source
     from ._request import Request
@@ -33,9 +35,7 @@ def refuse_useless_proba(request: "Request") -> None:
     if request.strategy not in ON_PROBABILITIES:
         names = ", ".join(ON_PROBABILITIES)
         raise ValueError(f"{request.strategy} has no use for --proba alone: leave it out, or use --strategy {names}")
-    for option in ("max_memory", "scheduler"):
-        if getattr(request, option) is not None:
-            raise ValueError(f"--proba and --{option.replace('_', '-')} do not go together: leave out one of them")
+    refuse_together("--proba", ("max_memory", "scheduler"), request)
 
 
 def _in_order(file: str, ids: Any, wanted: Any) -> list[int]:

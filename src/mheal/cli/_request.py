@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..pool.source import Source
-from ._common import progress_bar, read_source
+from ._common import progress_bar, read_source, refuse_together
 from ._device import CPU, refuse_missing_device
 from ._predicted import Predicted, refuse_useless_proba
 
@@ -197,9 +197,7 @@ def _strategy(request: Request) -> "Strategy":
             raise ValueError(
                 f"{request.strategy} takes no --device: leave it out, or use mheal, mheal-asking or mheal-paper"
             )
-        for option in ("max_memory", "scheduler"):
-            if getattr(request, option) is not None:
-                raise ValueError(f"--device and --{option.replace('_', '-')} do not go together: leave out one of them")
+        refuse_together("--device", ("max_memory", "scheduler"), request)
         refuse_missing_device(request.device)
         parameters["device"] = request.device
     if request.proba is not None:

@@ -128,7 +128,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network
     image_shape : (height, width) or (height, width, channels) of those images; None: square and grey
     pretrain_epochs : int or None; None: 300, or as many as make 5,000 batches
-    pretrain_rate : of learning meanwhile; for photographs 0.1 is better than the usual 1
+    pretrain_rate : of learning meanwhile; the usual 1 may diverge on photographs, where 0.1 does not
     max_iter : int; batches of DEC at most
     update_interval : int or None; batches between two targets. None: half an epoch, but 30 at least
     tol : float; stop when fewer than this share of the labels change between two targets

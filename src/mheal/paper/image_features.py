@@ -21,7 +21,7 @@ from .table1_images import drawn
 
 AUTOENCODERS = 5
 EPOCHS = {"mnist": 500, "fashion_mnist": 500, "cifar10": 100, "cifar100": 100}  # of an autoencoder
-RATES = {"cifar10": 0.1, "cifar100": 0.1}  # of its learning: with the usual 1 nothing is learnt from photographs
+RATES = {"cifar10": 0.1, "cifar100": 0.1}  # of its learning: at the usual 1 it often diverges on photographs
 DEC_BATCHES = 12_000
 SIMCLR_EPOCHS, COLUMNS = 128, 128
 
