@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 
 from .blocks import blocks_of
-from .distances import SCORES
+from .columns import best_of
 from .precision import full_precision
 
 if TYPE_CHECKING:
@@ -41,15 +41,12 @@ class Assigned:
 @full_precision()
 def assign(points: "Points", C: npt.NDArray[Any], weight: npt.NDArray[Any] | None) -> Assigned:
     """Compare every row with every centre, and sum up the unit rows of each, in one pass."""
-    centers, w = points.floats(C).T, None if weight is None else points.floats(weight)
+    centers, w = points.floats(C), None if weight is None else points.floats(weight)
     out = Assigned(points, len(C))
-    step = max(256, SCORES // len(C))
     for lo, Z in points.chunks():
         rows = slice(lo, lo + len(Z))
-        label, cosine = torch.empty(len(Z), dtype=torch.int64, device=Z.device), out.similarity[rows]
-        for part, *best in zip(Z.split(step), cosine.split(step), label.split(step), strict=True):
-            torch.max(part @ centers, dim=1, out=tuple(best))
-        cosine *= points.inverse_lengths[rows]
+        product, label = best_of(Z, centers)
+        out.similarity[rows] = product * points.inverse_lengths[rows]
         out.label[rows] = label
         _add(Z, label, points.inverse_lengths[rows] * (1 if w is None else w[rows]), out.total)
     return out
