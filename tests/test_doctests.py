@@ -15,4 +15,6 @@ MODULES = [m.name for m in pkgutil.walk_packages(mheal.__path__, "mheal.") if no
 def test_examples(name):
     if name.startswith("mheal.kernels.torch"):
         pytest.importorskip("torch")
+    if ".fused" in name:
+        pytest.importorskip("triton")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -140,6 +140,17 @@ def test_sparse_equals_dense(init):
     np.testing.assert_array_equal(a.predict(S), b.predict(S.toarray()))
 
 
+@pytest.mark.parametrize("spread", [0.3, 1e-3, 1e-5])
+def test_inertia_of_sparse_rows_in_tight_and_loose_clusters(spread):
+    rng = np.random.default_rng(1)
+    X = np.eye(12)[rng.integers(4, size=900)] + spread * rng.standard_normal((900, 12))
+    X[::9], weight = 0, rng.random(900)
+    fitted = SphericalKMeans(4, init=np.eye(12)[:4]).fit(sparse.csr_matrix(X), sample_weight=weight)
+    U = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-30)
+    squared = np.square(U - fitted.cluster_centers_[fitted.labels_]).sum(axis=1) * X.any(axis=1)
+    assert fitted.inertia_ == pytest.approx(weight @ squared / 2, rel=1e-5)
+
+
 def test_predict_agrees_with_labels_and_transform():
     X = mixture()
     fitted = SphericalKMeans(9, random_state=0).fit(X)

@@ -231,6 +231,21 @@ def test_one_pass_assigns_rows_and_adds_up_their_directions(device, monkeypatch)
 
 
 @each_device
+@pytest.mark.parametrize("spread", [0.3, 1e-2])
+def test_inertia_is_half_the_squared_chords(device, spread):
+    from mheal.cluster.plain import PlainLloyd
+    from mheal.kernels.torch import Points
+
+    rng = np.random.default_rng(1)
+    X = (np.eye(12)[rng.integers(4, size=5000)] + spread * rng.standard_normal((5000, 12))).astype(np.float32)
+    X[::9], weight = 0, rng.random(5000)
+    points = Points.raw(torch.tensor(X, device=device))
+    found = PlainLloyd(points, np.eye(12)[:4], weight).run(5, 0.0)
+    squared = np.square(points.directions(np.arange(5000)) - found.centers[found.labels].astype(np.float64)).sum(axis=1)
+    assert found.inertia == pytest.approx(weight @ (squared * X.any(axis=1)) / 2, rel=1e-4)
+
+
+@each_device
 def test_sums_of_a_million_rows_do_not_drift(device):
     from mheal.kernels.torch import Points
 
@@ -360,9 +375,14 @@ def test_the_fused_kernel_finds_the_best_columns():
     compare_with_products("cuda")
 
 
-def test_the_fused_kernel_finds_the_best_columns_where_triton_can_be_interpreted():
+def interpret(code):
+    """Run this with the functions of this file where Triton works on the CPU, very slowly."""
     pytest.importorskip("triton")
-    code = "import test_torch; test_torch.compare_with_products('cpu', ((70, 150, 40), (1, 1, 1)))"
     environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = f"import test_torch; {code}"
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=Path(__file__).parent, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
+
+
+def test_the_fused_kernel_finds_the_best_columns_where_triton_can_be_interpreted():
+    interpret("test_torch.compare_with_products('cpu', ((70, 150, 40), (1, 1, 1)))")

@@ -81,5 +81,5 @@ class PlainLloyd:
                 progress(iteration, shift)
             if shift <= enough:
                 break
-        inertia = max(0.0, float(self.weight @ (1.0 - assigned.cosine())))
-        return Clustering(self.C, assigned.labels(), inertia, iteration)
+        cosines = float(np.vdot(assigned.sums(), self.C.astype(np.float64)))  # Σ w·cos = Σ c·(sum of c's unit rows)
+        return Clustering(self.C, assigned.labels(), max(0.0, float(self.weight.sum()) - cosines), iteration)

@@ -18,10 +18,16 @@ def best_column(A: torch.Tensor, B: torch.Tensor) -> tuple[torch.Tensor, torch.T
     value = torch.empty(len(A), dtype=torch.float32, device=A.device)
     index = torch.empty(len(A), dtype=torch.int64, device=A.device)
     A, B = A.contiguous(), B.contiguous()
-    _best_column[(triton.cdiv(len(A), ROWS),)](
-        A, B, value, index, len(A), len(B), A.shape[1], ROWS, COLUMNS, DEPTH, num_warps=WARPS, num_stages=STAGES
-    )
+    with torch.cuda.device_of(A):
+        _best_column[(triton.cdiv(len(A), ROWS),)](
+            A, B, value, index, len(A), len(B), A.shape[1], ROWS, COLUMNS, DEPTH, num_warps=WARPS, num_stages=STAGES
+        )
     return value, index
+
+
+def try_out(device: str) -> None:
+    """A tiny run, which fails where the kernel cannot be compiled."""
+    best_column(*torch.ones((2, 16, 16), device=device))
 
 
 @triton.jit
