@@ -30,6 +30,7 @@ MODES = {
     "uncharged": MHEAL(charge=None, random_state=0),
     "uncharged quota": MHEAL(charge=None, quota=True, random_state=0),
     "uncharged clusters": MHEAL(charge=None, quota=True, global_repulsion=False, random_state=0),
+    "copies once": MHEAL(copies="once", random_state=0),
     "raw": MHEAL(space="raw", random_state=0),
     "unit": MHEAL(space="unit", random_state=0),
 }

@@ -16,11 +16,12 @@ from .cluster.spacing import local_spacing
 from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
 from .pool.check import as_budget, as_labeled, as_pool, as_worth
+from .pool.copies import distinct
 from .pool.workspace import Memory, digest, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
 from .solve.cover import cover
-from .spread import spread_clusters, spread_pool, spread_quota
+from .spread import Spread, spread_clusters, spread_pool, spread_quota
 
 COVER = 256  # labels that cover the pool before the others spread
 
@@ -42,6 +43,8 @@ class MHEAL(BaseEstimator):
     cover : the first so many labels, those given included, go to the rows that stand best for the pool; 0: none. Of use
         only with a charge, without quotas and with global repulsion
     trim : share of the sparsest rows that are picked only when nothing else is left (charged only)
+    copies : "count", every row stands for itself, or "once": of rows that are equal number for number only the first
+        is looked at, so that an image that was stored twice neither seems typical nor is bought more readily
     space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
     quota : share the budget equally among the clusters
     n_starts : candidates for the first pick of a cluster, found by vector rotation; like start_length and direction
@@ -73,6 +76,7 @@ class MHEAL(BaseEstimator):
         charge: float | Literal["auto"] | None = "auto",
         cover: int = COVER,
         trim: float = TRIM,
+        copies: Literal["count", "once"] = "count",
         space: Literal["standard", "unit", "raw"] = "standard",
         quota: bool = False,
         n_starts: int = 10,
@@ -91,6 +95,7 @@ class MHEAL(BaseEstimator):
         self.charge = charge
         self.cover = cover
         self.trim = trim
+        self.copies = copies
         self.space = space
         self.quota = quota
         self.n_starts = n_starts
@@ -144,13 +149,42 @@ class MHEAL(BaseEstimator):
         self._check()
         with opened(workspace) as stages:
             if type(X).__module__.partition(".")[0] == "dask":
+                if self.copies != "count":
+                    raise ValueError("copies in a Dask array count: leave out copies='once', or X.compute()")
                 if worth is not None or workspace is not None:
                     raise ValueError("a Dask array has no use for worth or a workspace: leave it out, or X.compute()")
                 scale = import_module(".scale", __package__)
                 return scale.select(X, budget, labeled, model=self, progress=stages.report)
-            return self._select(X, budget, labeled, worth, stages)
+            pick = self._select if self.copies == "count" else self._select_once
+            picks, labels = pick(X, budget, labeled, worth, stages)
+            return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
 
-    def _select(self, X: Any, budget: int, labeled: Any, worth: Any, stages: Memory) -> Selection:
+    def _select_once(
+        self, X: Any, budget: int, labeled: Any, worth: Any, stages: Memory
+    ) -> tuple[Spread, npt.NDArray[np.int32]]:
+        """The same among the rows that differ from all before them; when these are used up, copies."""
+        if stages.on_disk:
+            raise ValueError("copies='once' copies rows in memory: leave out the workspace, or let copies count")
+        X = import_module(".kernels.torch", __package__).as_pool(X) if _is_tensor(X) else as_pool(X)
+        once = distinct(X)
+        if once is None:
+            return self._select(X, budget, labeled, worth, stages)
+        worth = None if worth is None else as_worth(worth, len(X))[once.first]
+        labeled = as_labeled(labeled, len(X))
+        budget = as_budget(budget, len(X) - len(labeled))
+        known = once.places(labeled)
+        if len(known) == len(once.first):
+            raise ValueError("every row is labelled already, or a copy of one that is: there is nothing left to pick")
+        picks, labels = self._select(once.of(X), min(budget, len(once.first) - len(known)), known, worth, stages)
+        rows = once.first[picks.rows]
+        copies = np.setdiff1d(np.arange(len(X)), np.append(labeled, rows))[: budget - len(rows)]
+        nothing = np.zeros(len(copies))
+        return Spread(rows, picks.gain, picks.radius) + Spread(copies, nothing, nothing), labels[once.place]
+
+    def _select(
+        self, X: Any, budget: int, labeled: Any, worth: Any, stages: Memory
+    ) -> tuple[Spread, npt.NDArray[np.int32]]:
+        """The picks, and the cluster of every row."""
         if stages.on_disk:
             stages.begin(self._run(X, budget, labeled, worth))
         rng = check_random_state(self.random_state)
@@ -176,7 +210,7 @@ class MHEAL(BaseEstimator):
                 points, budget, labeled, labels, centers, charge, quota=self.quota, n_starts=self.n_starts,
                 start_length=self.start_length, direction=self.direction, rng=rng, stages=stages,
             )  # fmt: skip
-        return Selection(picks.rows, labels[picks.rows], picks.gain, picks.radius)
+        return picks, labels
 
     def _run(self, X: Any, budget: int, labeled: Any, worth: Any) -> dict[str, Any]:
         """What a workspace knows this selection by."""
@@ -226,7 +260,7 @@ class MHEAL(BaseEstimator):
     def _points(self, X: Any, seed: int, stages: Memory | None = None) -> Any:
         """X as the kernels of its own device see it, standardised unless raw."""
         stages = stages or Memory()
-        tensor = type(X).__module__.partition(".")[0] == "torch"
+        tensor = _is_tensor(X)
         on_device = tensor or self.device is not None
         kernels = import_module(".kernels.torch" if on_device else ".kernels.cpu", __package__)
         X = kernels.as_pool(X) if tensor else as_pool(X, seed)
@@ -263,6 +297,7 @@ class MHEAL(BaseEstimator):
     def _check(self) -> None:
         """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
         choices = {
+            "copies": ("count", "once"),
             "space": ("standard", "unit", "raw"),
             "direction": ("tangent", "chord"),
         }
@@ -290,3 +325,7 @@ class MHEAL(BaseEstimator):
             raise ValueError(f"trim must be a share between 0 and 1, got {self.trim!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
             raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
+
+
+def _is_tensor(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "torch"

@@ -100,6 +100,17 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch, module, kind, method,
 # timm and sentence-transformers download their models, so tests stand in for the models, not for our part.
 
 
+def test_equal_images_have_equal_features(tmp_path):
+    images = load_digits().images[:200] * 15
+    rows = np.random.default_rng(0).permutation(np.append(np.arange(200), np.arange(60)))
+    for at, row in enumerate(rows):
+        Image.fromarray(images[row].astype(np.uint8)).save(tmp_path / f"{at:03}.png")
+    X = read_pool(tmp_path).X
+    once = np.unique(rows, return_index=True)[1]
+    assert len(X) == 260
+    np.testing.assert_array_equal(X, X[once][rows])  # not up to rounding, which depends on the row's place
+
+
 def test_timm_sees_every_readable_image_in_order(pictures, monkeypatch):
     torch = pytest.importorskip("torch")
     batches = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..pool.source import Source
 from ._common import progress_bar, read_source, refuse_together
+from ._copies import COUNT, ONCE, copies_count_once, refuse_useless_copies
 from ._device import CPU, refuse_missing_device
 from ._predicted import Predicted, refuse_useless_proba
 
@@ -45,6 +46,7 @@ class Request:
     scheduler: str | None = None
     device: str = CPU
     proba: str | None = None
+    copies: str | None = None  # None: as the pool has it
 
     PATHS = ("pool", "labeled", "keep", "proba")
 
@@ -97,6 +99,8 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
         else:
             source = read(request, console)
         reading = perf_counter() - start
+        if copies_count_once(request, strategy, source):
+            strategy.set_params(copies=ONCE)
         if limit is not None:  # what streaming leaves behind goes as other memory is asked for
             present = before if shards else resident()
             refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
@@ -200,6 +204,9 @@ def _strategy(request: Request) -> "Strategy":
         refuse_together("--device", ("max_memory", "scheduler"), request)
         refuse_missing_device(request.device)
         parameters["device"] = request.device
+    if request.copies is not None:
+        refuse_useless_copies(request, kind._get_param_names())
+        parameters["copies"] = request.copies
     if request.proba is not None:
         refuse_useless_proba(request)
         if request.labeled is None and "ask_from" in kind._get_param_names():
@@ -250,7 +257,8 @@ def _pick(
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
         stages: Memory = Memory(progress)
-        if folder is not None and request.strategy in RESUMED and _is_large(request, source.X):
+        in_memory = getattr(strategy, "copies", COUNT) == ONCE
+        if folder is not None and request.strategy in RESUMED and _is_large(request, source.X) and not in_memory:
             stages = Workspace(folder / "picks", request.max_memory, progress)
         else:
             progress(0, 0, f"picking {new:,} of {n:,} rows")

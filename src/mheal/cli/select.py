@@ -84,6 +84,14 @@ def select(
             rich_help_panel=PICKING,
         ),
     ] = None,
+    copies: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Rows that equal an earlier one: `count`, or look at each `once`. Default: once for images.",
+            rich_help_panel=PICKING,
+        ),
+    ] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -149,7 +157,7 @@ def select(
     strategy = strategy or ("mheal" if proba is None else "mheal-asking")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
-        None if max_memory is None else parse_size(max_memory), scheduler, device, proba,
+        None if max_memory is None else parse_size(max_memory), scheduler, device, proba, copies,
     )  # fmt: skip
     if scheduler is not None and (plot is not None or forecast):
         raise ValueError(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..kernels.points import refuse_nonfinite
 from ..kernels.threads import single_threaded_blas
 from .check import as_pool
+from .copies import distinct
 from .source import Kind, Progress
 
 COMPONENTS = 64
@@ -127,6 +128,9 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
     if len(X) == 0:
         first, reason = skipped[0]
         raise ValueError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
+    same = None if method in ("timm:NAME", "pixels") else distinct(X)
+    if same is not None:  # what is made of an image once is the same for its copies, to the last bit
+        X = same.of(X)
     if method == "pca":
         X, reduced = _pca(X, seed)
         said += f", {reduced}"
@@ -141,7 +145,7 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         said += f", SimCLR to {X.shape[1]} columns"
     elif method == "pixels":
         said += f", {X.shape[1]:,} columns"
-    return Embedding(X, said, skipped)
+    return Embedding(X if same is None else X[same.place], said, skipped)
 
 
 def _epochs(written: str) -> int:

@@ -1,6 +1,6 @@
 """Our own: the default, and the published algorithm."""
 
-from typing import Any
+from typing import Any, Literal
 
 from ..algorithm import MHEAL
 from ..selection import Selection
@@ -14,14 +14,21 @@ class Mheal(Strategy):
     summary = "Spreads picks over the pool, following its density; the default, needs no labels"
     cost = "time N·√budget·d in practice, memory N"
 
-    def __init__(self, n_clusters: Any = "auto", charge: Any = "auto", device: str | None = None) -> None:
+    def __init__(
+        self,
+        n_clusters: Any = "auto",
+        charge: Any = "auto",
+        device: str | None = None,
+        copies: Literal["count", "once"] = "count",
+    ) -> None:
         self.n_clusters = n_clusters
         self.charge = charge
         self.device = device
+        self.copies = copies
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         seed = int(pool.rng.integers(2**31))
-        model = MHEAL(self.n_clusters, charge=self.charge, device=self.device, random_state=seed)
+        model = MHEAL(self.n_clusters, charge=self.charge, copies=self.copies, device=self.device, random_state=seed)
         return model.select(pool.X, budget, pool.labeled)
 
 

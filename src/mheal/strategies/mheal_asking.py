@@ -1,6 +1,6 @@
 """Our default for those who train a model between purchases."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,16 +24,23 @@ class MhealAsking(Strategy):
     kind = "adaptive"
 
     def __init__(
-        self, power: float = DOUBT, ask_from: int = ASK_FROM, n_clusters: Any = "auto", device: str | None = None
+        self,
+        power: float = DOUBT,
+        ask_from: int = ASK_FROM,
+        n_clusters: Any = "auto",
+        device: str | None = None,
+        copies: Literal["count", "once"] = "count",
     ) -> None:
         self.power = power
         self.ask_from = ask_from
         self.n_clusters = n_clusters
         self.device = device
+        self.copies = copies
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         worth = None
         if pool.model is not None and len(pool.labeled) >= self.ask_from:
             worth = worth_of(probabilities(pool, np.arange(len(pool.X))), self.power)
-        model = MHEAL(self.n_clusters, device=self.device, random_state=int(pool.rng.integers(2**31)))
+        seed = int(pool.rng.integers(2**31))
+        model = MHEAL(self.n_clusters, copies=self.copies, device=self.device, random_state=seed)
         return model.select(pool.X, budget, pool.labeled, worth=worth)
