@@ -141,6 +141,16 @@ def test_strategies_that_need_a_model_learn_from_the_labels(desk, capfd):
     assert "margin learns from labels: give some with --labeled" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("strategy", ["margin", "uherding", "bald", "mheal-asking"])
+def test_what_a_model_says_does_not_depend_on_the_units_of_columns(desk, strategy):
+    other = pl.read_csv("digits.csv").with_columns(p20=pl.col("p20") * 4096, p36=pl.col("p36") / 4096)
+    other.write_csv("other.csv")
+    for pool in ("digits", "other"):
+        asked = f"--labeled labels.csv --strategy {strategy} -o {pool}_picks.csv"
+        assert run(f"select {pool}.csv --without label -b 20 {asked}") == 0
+    assert picks("other_picks.csv")["row"].to_list() == picks("digits_picks.csv")["row"].to_list()
+
+
 def test_a_pool_that_has_grown_keeps_its_old_picks(desk):
     digits = pl.read_csv("digits.csv").drop("label")
     digits.head(900).write_csv("pool.csv")

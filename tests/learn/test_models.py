@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from mheal.learn import fit_model, make_model
-from mheal.learn.models import MODELS
+from mheal.learn.models import MODELS, fit_on_pool
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -19,6 +19,15 @@ def test_learns(name):
     assert hasattr(model, "predict_proba") or hasattr(model, "decision_function")
     again = clone(model).fit(X[::2], y[::2])
     assert (again.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_a_pool_takes_columns_in_any_unit(name):
+    units = np.geomspace(1e-3, 1e4, X.shape[1]).astype(np.float32)
+    rows = np.arange(0, len(X), 2)
+    model = fit_on_pool(name, 0, (X * units + 3 * units).astype(np.float32), rows, y[rows])
+    assert (model.predict(X * units + 3 * units) == fit_model(name, 0, X[rows], y[rows]).predict(X)).mean() > 0.98
+    assert model.classes_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", MODELS)

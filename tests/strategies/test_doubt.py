@@ -30,6 +30,13 @@ def line(model):
     return Pool(X, labeled, labels, model.fit(X[labeled], labels))
 
 
+def test_a_model_is_asked_in_blocks_about_all_rows(monkeypatch):
+    pool = line(LogisticRegression())
+    monkeypatch.setattr("mheal.strategies.doubt.BLOCK", 10)
+    for rows in (np.arange(47), np.array([46, 3, 3])):
+        np.testing.assert_allclose(probabilities(pool, rows), pool.model.predict_proba(pool.X[rows]), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["margin", "least-confidence", "entropy"])
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), SVC(kernel="linear")], ids=repr)
 def test_on_a_line_the_row_nearest_the_threshold_is_picked(name, model):

@@ -217,7 +217,7 @@ def _strategy(request: Request) -> "Strategy":
 def _pick(
     request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
 ) -> tuple["Selection", int, "Memory"]:
-    from ..learn.models import fit_model
+    from ..learn.models import fit_on_pool
     from ..pool.check import as_budget
     from ..pool.labels import read_labels
     from ..pool.pages import limited_pages
@@ -249,7 +249,7 @@ def _pick(
     if request.proba is not None:
         model = Predicted(request.proba, source)
     elif strategy.kind == "adaptive" and len(values) > 0:
-        model = fit_model("logistic", request.seed, source.X[rows], values)
+        model = fit_on_pool("logistic", request.seed, source.X, rows, values)
     if model is not None and len(rows) < getattr(strategy, "ask_from", 0):  # kept picks have no labels yet
         console.print(f"{len(rows)} labels are too few to ask a model: picking without it below {strategy.ask_from}")
         model = None

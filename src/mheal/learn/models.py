@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+from ..kernels.points import Points
+from ..pool.check import as_pool
+
 
 def _logistic(seed: int, n_labels: int) -> Any:
     from sklearn.linear_model import LogisticRegression
@@ -63,6 +66,25 @@ def fit_model(name: str, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any
     model = make_model(name, seed, labels)
     with _threads(type(model).__name__).limit(limits=1):
         return model.fit(X, labels)
+
+
+def fit_on_pool(
+    name: str, seed: int, X: npt.NDArray[Any], rows: npt.NDArray[np.int64], labels: npt.NDArray[Any]
+) -> Any:
+    """The classifier fitted on these rows of a pool; it takes columns in their own units, and standardises them."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    points = Points.standardized(as_pool(X))
+    scaled = FunctionTransformer(_scaled, kw_args={"offset": points.offset, "scale": points.scale})
+    model = make_pipeline(scaled, make_model(name, seed, labels))
+    with _threads(type(model[-1]).__name__).limit(limits=1):
+        return model.fit(X[rows], labels)
+
+
+def _scaled(X: npt.NDArray[Any], offset: npt.NDArray[Any], scale: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    scaled: npt.NDArray[Any] = (X - offset) * scale
+    return scaled
 
 
 def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:

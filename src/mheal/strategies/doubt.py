@@ -8,6 +8,7 @@ from .base import Pool, Rows
 from .committee import committee
 
 Scores = npt.NDArray[np.float64]
+BLOCK = 1 << 16  # rows that a model is asked about at a time: features are copied for it
 
 
 def knows_probabilities(pool: Pool) -> bool:
@@ -20,7 +21,8 @@ def probabilities(pool: Pool, rows: Rows) -> Scores:
     if hasattr(pool.model, "row_proba"):
         return np.asarray(pool.model.row_proba(rows), np.float64)
     if hasattr(pool.model, "predict_proba"):
-        return np.asarray(pool.model.predict_proba(pool.X[rows]), np.float64)
+        blocks = [rows[lo : lo + BLOCK] for lo in range(0, max(1, len(rows)), BLOCK)]
+        return np.concatenate([np.asarray(pool.model.predict_proba(pool.X[block]), np.float64) for block in blocks])
     return softmax(decision_values(pool, rows), axis=1)
 
 
