@@ -65,6 +65,9 @@ def test_list_names_every_experiment(capsys):
         (["figure66"], "figure66"),
         (["figure6", "--seeds", "0"], "--seeds"),
         (["figure6", "--data", "nowhere"], "nowhere is no folder"),
+        (["figure6", "--dataset", "skin"], "figure6 is run as a whole: leave out --dataset and --line"),
+        (["table3", "--dataset", "skin"], "there is no dataset 'skin' here: choose from mnist; cifar10; cifar100"),
+        (["table4", "--line", "Coreset"], "there is no line 'Coreset' here: choose from Random; K-means; K-medoids"),
     ],
 )
 def test_a_mistake_is_one_line(args, words, capsys):

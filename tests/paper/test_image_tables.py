@@ -9,14 +9,14 @@ from sklearn.datasets import load_digits
 pytest.importorskip("torch")
 
 from mheal.deep.simclr import encode
-from mheal.paper import image_tables, machine
+from mheal.paper import Part, image_tables, machine
 from mheal.paper.image_features import Features, principal
 from mheal.paper.image_lines import COLUMNS, answers, lines
 from mheal.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
 from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, protocol
 from mheal.paper.image_unfinished import Unfinished
 from mheal.paper.published import BUDGETS, accuracies
-from mheal.paper.rows import RawRows
+from mheal.paper.rows import RawRows, stored_rows
 from mheal.paper.table3 import run
 
 TITLES = ["Random", "K-means", "BALD", "Core-set", "MHEAL (paper)", "MHEAL"]
@@ -270,8 +270,19 @@ def test_a_quick_run_writes_rows_a_picture_and_a_page(digits, tmp_path, monkeypa
     assert "nan" not in page
 
 
+def test_a_table_in_parts_is_the_table(digits, tmp_path, monkeypatch):
+    few = ["Random", "MHEAL"]
+    whole = run(tmp_path / "table3", digits, 1, True, silent, Part(("mnist",), tuple(few)))
+    for title in reversed(few):
+        parts = run(tmp_path / "parts" / "table3", digits, 1, True, silent, Part(lines=(title,)))
+    rows = {row["method"]: row["accuracy"] for row in stored_rows(tmp_path / "parts" / "table3")}
+    assert rows == {row["method"]: row["accuracy"] for row in stored_rows(tmp_path / "table3")}
+    assert set(rows) == set(few)
+    assert parts == whole
+
+
 def test_without_a_gpu_a_full_run_shows_what_is_there(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "gpu", lambda: None)
-    page = run(tmp_path, None, None, False, silent)
+    page = run(tmp_path / "new" / "table3", None, None, False, silent)
     assert "Missing: mnist; cifar10; cifar100. They were not made on this machine: they need a GPU" in page
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    assert [path.name for path in (tmp_path / "new" / "table3").iterdir()] == ["README.md"]

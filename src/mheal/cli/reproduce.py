@@ -15,6 +15,13 @@ def reproduce(
         bool, typer.Option("--quick", help="Small sizes: to see that it runs, not what it shows.")
     ] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions. Default: the experiment's own.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated. For tables 3 to 5.")
+    ] = None,
+    line: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TITLE", help="Only this line of the table; may be repeated. For tables 3 to 5."),
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of NAME.npz files. Default: $MHEAL_DATA, OpenML.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: its place in results.")] = None,
     quiet: Quiet = False,
@@ -24,15 +31,17 @@ def reproduce(
     What is in the folder already is not done again: a run that was stopped goes on where it was.
 
     Example: mheal reproduce figure6 --quick --out figure6
+
+    Example: mheal reproduce table3 --dataset mnist --line Random --line MHEAL
     """
-    from ..paper import EXPERIMENTS, load
+    from ..paper import EXPERIMENTS, Part, load
 
     if listed:
         _list()
         return
     if experiment is None:
         raise ValueError(f"which experiment? Name one of {', '.join(EXPERIMENTS)}; --list says what they are")
-    run = load(experiment)
+    run = load(experiment, Part(tuple(dataset or ()), tuple(line or ())))
     if data is not None and not data.is_dir():
         raise ValueError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
     home = EXPERIMENTS[experiment].module.removeprefix(".")  # one folder for a table and its figure

@@ -5,14 +5,22 @@ pictures into the folder `out`, skips what is there already, and returns the pag
 """
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..pool.source import Progress
 
 # out, data, seeds (None: the experiment's own number), quick, progress → the page, in Markdown
 Run = Callable[[Path, Path | None, int | None, bool, Progress], str]
+
+
+class Part(NamedTuple):
+    """Some datasets and lines of a table; an empty tuple stands for all."""
+
+    datasets: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 class Experiment(NamedTuple):
@@ -22,6 +30,7 @@ class Experiment(NamedTuple):
     cost: str  # at full size
     datasets: tuple[str, ...]
     module: str
+    in_parts: bool = False  # whether its function takes a Part, too
 
 
 _IMAGES = ("mnist", "fashion_mnist")
@@ -41,7 +50,7 @@ _MATCHING = Experiment(
 
 
 def _images_table(about: str, module: str) -> Experiment:
-    return Experiment(about, "hours on a GPU", ("mnist", "cifar10", "cifar100"), module)
+    return Experiment(about, "hours on a GPU", ("mnist", "cifar10", "cifar100"), module, in_parts=True)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -75,9 +84,14 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def load(name: str) -> Run:
-    """The function that runs the experiment `name`."""
+def load(name: str, part: Part | None = None) -> Run:
+    """The function that runs the experiment `name`, or a part of it."""
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}: choose from {', '.join(EXPERIMENTS)}")
-    run: Run = import_module(EXPERIMENTS[name].module, __name__).run
-    return run
+    run = import_module(EXPERIMENTS[name].module, __name__).run
+    if part is None or part == Part():
+        return cast(Run, run)
+    if not EXPERIMENTS[name].in_parts:
+        parts = ", ".join(other for other, one in EXPERIMENTS.items() if one.in_parts)
+        raise ValueError(f"{name} is run as a whole: leave out --dataset and --line, which are for {parts}")
+    return partial(run, part=part)

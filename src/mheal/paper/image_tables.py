@@ -28,6 +28,7 @@ from ..solve.charge import POWER, TRIM
 from ..solve.cover import CANDIDATES as COVERING
 from ..solve.cover import REFERENCES as COVERED
 from ..solve.worth import ASK_FROM, DOUBT
+from . import Part
 from .deep_constants import constants_of
 from .image_features import Features, made
 from .image_lines import (
@@ -56,18 +57,31 @@ QUICK, SMALL = (20, 30, 50), 2000  # labels and images of a quick run, which is 
 AT_ONCE = {"cnn": 20, "resnet20": 9}  # networks that are trained side by side
 
 
-def run(kind: str, out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure what is missing, and write rows, pictures and the page into `out`."""
+def run(
+    kind: str, out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress,
+    part: Part | None = None,
+) -> str:  # fmt: skip
+    """Measure what is missing, or a part of it, and write rows, pictures and the page into `out`."""
     number = 3 + KINDS.index(kind)
+    names, titles = _wanted(part or Part(), ("mnist",) if quick else tuple(COLUMNS))
     why = hindrance(quick)
     if not why:
         rows = RawRows(out, f"table{number}", protocol(quick))
-        for name in ("mnist",) if quick else COLUMNS:
+        for name in names:
             wanted = range(seeds or (1 if quick else SEEDS[name]))
-            collect(kind, name, rows, data, wanted, list(answers()), quick, progress)
+            collect(kind, name, rows, data, wanted, titles, quick, progress)
     found, clean = stored_rows(out), stored_rows(out.parent / "table3")
     draw(out, kind, found, answers())
     return write_page(out, page(kind, found, answers(), quick, clean, why))
+
+
+def _wanted(part: Part, datasets: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The datasets and lines of a part, in the order of display."""
+    for what, asked, known in (("dataset", part.datasets, datasets), ("line", part.lines, answers())):
+        for name in set(asked) - set(known):
+            raise ValueError(f"there is no {what} {name!r} here: choose from {'; '.join(known)}")
+    names = [name for name in datasets if name in part.datasets or not part.datasets]
+    return names, [title for title in answers() if title in part.lines or not part.lines]
 
 
 def protocol(quick: bool) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def median(values: Floats) -> str:
 
 def write_page(out: Path, text: str) -> str:
     """Write README.md of the folder and return its text."""
+    out.mkdir(parents=True, exist_ok=True)
     with replacing(out / "README.md") as part:
         part.write_text(text, encoding="utf-8")
     return text

@@ -7,9 +7,11 @@ What the paper leaves open is set in `image_tables`.
 from pathlib import Path
 
 from ..pool.source import Progress
-from . import image_tables
+from . import Part, image_tables
 
 
-def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
-    """Measure what is missing, write rows, pictures and the page into `out`, and return the page."""
-    return image_tables.run("noisy", out, data, seeds, quick, progress)
+def run(
+    out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress, part: Part | None = None
+) -> str:
+    """Measure what is missing, or a part of it, write rows, pictures and the page into `out`, and return the page."""
+    return image_tables.run("noisy", out, data, seeds, quick, progress, part)
