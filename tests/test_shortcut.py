@@ -1,4 +1,4 @@
-"""`mheal.select(proba=…)`: picks where a model is in doubt."""
+"""`mheal.select(proba=…)` and `mheal.select(labels=…)`: picks where a model is in doubt."""
 
 import warnings
 
@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import mheal
+from mheal.learn import models
 
 X, y = load_digits(return_X_y=True)
 FIRST = np.random.default_rng(0).permutation(len(X))[:100]
@@ -118,3 +119,44 @@ def test_a_dask_array_has_no_use_for_it():
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="no use for proba"):
         mheal.select(da.from_array(X), 3, proba=PROBA)
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "frame", "sparse", "tensor"])
+def test_labels_do_where_there_is_no_model(kind):
+    if kind == "tensor":
+        pytest.importorskip("torch")
+    pools = {
+        "array": lambda: X,
+        "list": lambda: X.tolist(),
+        "frame": lambda: pd.DataFrame(X),
+        "sparse": lambda: csr_matrix(X),
+        "tensor": lambda: __import__("torch").as_tensor(X),
+    }
+    ours = models.fit_on_pool(models.ASKED, 0, X, FIRST, y[FIRST]).predict_proba(X)
+    pool = pools[kind]()
+    wanted = mheal.select(pool, 30, labeled=FIRST, proba=ours)
+    assert mheal.select(pool, 30, labeled=FIRST, labels=y[FIRST]) == wanted
+    assert wanted != mheal.select(pool, 30, labeled=FIRST)
+
+
+def test_labels_go_with_the_rows_of_a_mask_and_few_or_equal_ones_change_nothing():
+    mask = np.isin(np.arange(len(X)), FIRST)
+    in_order = np.sort(FIRST)
+    assert mheal.select(X, 30, mask, labels=y[mask]) == mheal.select(X, 30, in_order, labels=y[in_order])
+    few = mheal.select(X, 30, FIRST[:63], labels=y[FIRST[:63]])
+    assert few == mheal.select(X, 30, FIRST[:63])
+    assert mheal.select(X, 30, FIRST, labels=["cat"] * 100) == mheal.select(X, 30, FIRST)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"labels": y[FIRST]}, "labels are those of the rows in `labeled`: name these rows"),
+        ({"labels": y[FIRST][1:], "labeled": FIRST}, r"labels has shape \(99,\), but labeled names 100 rows"),
+        ({"labels": y[FIRST] + 0.5, "labeled": FIRST}, "labels must be classes, not measurements"),
+        ({"labels": y[FIRST], "labeled": FIRST, "proba": PROBA}, "give one of them"),
+    ],
+)
+def test_labels_that_are_no_use_get_one_line(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        mheal.select(X, 30, **arguments)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .algorithm import MHEAL
-from .pool.check import as_labeled
+from .pool.check import as_labeled, as_pool
 from .pool.proba import as_proba
 from .selection import Selection
 from .solve.worth import ASK_FROM, worth_of
@@ -21,6 +21,7 @@ def select(
     n_classes: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
     proba: Any = None,
+    labels: Any = None,
 ) -> Selection:
     """`budget` rows of X worth labelling, best first, away from the rows `labeled` already.
 
@@ -36,6 +37,8 @@ def select(
     proba : the class probabilities that your model gives to every row of X; picks then go where it is in doubt. A
         model that has seen fewer than 64 labels doubts the wrong rows: where `labeled` names fewer, it is not asked.
         Leave `labeled` out if the rows that it learnt from are not in X
+    labels : the classes of the rows `labeled`, in the same order, if you have no model yet: from 64 on, picks go where
+        one of ours is in doubt, the mean of a logistic regression and the five nearest neighbours
 
     Examples
     --------
@@ -46,18 +49,24 @@ def select(
     >>> first = mheal.select(X, budget=100).indices
     >>> model = LogisticRegression(max_iter=1000).fit(X[first], y[first])
     >>> more = mheal.select(X, budget=50, labeled=first, proba=model.predict_proba(X))
+    >>> more = mheal.select(X, budget=50, labeled=first, labels=y[first])  # without a model of your own
     """
     if n_classes is not None and (not isinstance(n_classes, Integral) or n_classes < 1):
         raise ValueError(f"n_classes must be a positive integer or None, got {n_classes!r}")
     clusters: int | Literal["auto"] = "auto" if n_classes is None else n_classes
-    worth = None if proba is None else _worth(X, labeled, proba)
+    if proba is not None and labels is not None:
+        raise ValueError("proba is what your model says, labels are for a model of ours: give one of them")
+    worth = None
+    if proba is not None:
+        worth = _worth(X, labeled, proba)
+    elif labels is not None:
+        worth = _worth_to_ours(X, labeled, labels)
     return MHEAL(clusters, random_state=random_state).select(X, budget, labeled, worth=worth)
 
 
 def _worth(X: Any, labeled: Any, proba: Any) -> npt.NDArray[np.float64] | None:
     """What rows are worth to a model that may be asked."""
-    if type(X).__module__.partition(".")[0] == "dask":
-        raise ValueError("a Dask array has no use for proba: leave it out, or X.compute()")
+    _refuse_dask(X, "proba")
     shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
     n = shape[0] if shape else None  # what has no rows is refused later, as X
     proba = as_proba(proba, n)
@@ -67,3 +76,28 @@ def _worth(X: Any, labeled: Any, proba: Any) -> npt.NDArray[np.float64] | None:
         warnings.warn(said, stacklevel=3)
         return None
     return worth_of(proba)
+
+
+def _worth_to_ours(X: Any, labeled: Any, labels: Any) -> npt.NDArray[np.float64] | None:
+    """What rows are worth to a model that learns from the labels there are; None while they are few."""
+    from .learn.labels import as_labels
+    from .learn.models import ASKED, fit_on_pool
+    from .strategies import Pool
+    from .strategies.doubt import Said
+
+    _refuse_dask(X, "labels")
+    if labeled is None:
+        raise ValueError("labels are those of the rows in `labeled`: name these rows, in the same order")
+    pool = as_pool(X.detach().cpu() if hasattr(X, "detach") else X)
+    rows = as_labeled(labeled, len(pool))
+    if np.shape(labels)[:1] != (len(rows),):
+        raise ValueError(f"labels has shape {np.shape(labels)}, but labeled names {len(rows)} rows: give one for each")
+    classes = as_labels(labels, len(rows))
+    if len(rows) < ASK_FROM:
+        return None
+    return worth_of(Said(Pool(pool, rows, classes, fit_on_pool(ASKED, 0, pool, rows, classes))))
+
+
+def _refuse_dask(X: Any, what: str) -> None:
+    if type(X).__module__.partition(".")[0] == "dask":
+        raise ValueError(f"a Dask array has no use for {what}: leave it out, or X.compute()")

@@ -57,5 +57,5 @@ def test_settings():
 
 
 def test_unknown_model():
-    with pytest.raises(ValueError, match="no model 'mlp': choose from logistic, svm, knn, forest"):
+    with pytest.raises(ValueError, match="no model 'mlp': choose from logistic, svm, knn, forest, logistic\\+knn"):
         make_model("mlp", 0, y)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from mheal.paper import image_tables
+from mheal.paper import Part, image_tables
 from mheal.paper.image_lines import answers
 from mheal.paper.image_measured import Measured
 from mheal.paper.image_tables_page import page
@@ -310,4 +310,5 @@ def test_runs_that_have_bought_nothing_yet_can_be_shown(tmp_path):
 def test_commands_run_their_kind(name, kind, monkeypatch):
     monkeypatch.setattr(image_tables, "run", lambda *said: said, raising=False)
     run = import_module(f"mheal.paper.{name}").run
-    assert run(Path("out"), None, 2, True, print) == (kind, Path("out"), None, 2, True, print)
+    part = Part(("mnist",))
+    assert run(Path("out"), None, 2, True, print, part) == (kind, Path("out"), None, 2, True, print, part)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..pool.source import Source
+from ._asked import ASKING, own_model, too_few
 from ._common import progress_bar, read_source, refuse_together
 from ._copies import COUNT, ONCE, copies_count_once, refuse_useless_copies
 from ._device import CPU, refuse_missing_device
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..strategies import Strategy
 
 ON_CLUSTER = ("mheal", "mheal-paper")  # strategies that a Dask cluster carries out
-RESUMED = ("mheal", "mheal-paper")  # those that can be stopped and taken up again
+RESUMED = ("mheal", "mheal-paper", ASKING)  # those that can be stopped and taken up again, without a model
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,6 @@ def _strategy(request: Request) -> "Strategy":
 def _pick(
     request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
 ) -> tuple["Selection", int, "Memory"]:
-    from ..learn.models import fit_on_pool
     from ..pool.check import as_budget
     from ..pool.labels import read_labels
     from ..pool.pages import limited_pages
@@ -245,19 +245,16 @@ def _pick(
             )
         if kept is not None:
             raise ValueError(f"{strategy.name} learns from labels, which kept picks do not have: leave out --keep")
-    model: Any = None
     if request.proba is not None:
-        model = Predicted(request.proba, source)
-    elif strategy.kind == "adaptive" and len(values) > 0:
-        model = fit_on_pool("logistic", request.seed, source.X, rows, values)
-    if model is not None and len(rows) < getattr(strategy, "ask_from", 0):  # kept picks have no labels yet
-        console.print(f"{len(rows)} labels are too few to ask a model: picking without it below {strategy.ask_from}")
-        model = None
+        model: Any = Predicted(request.proba, source)
+        model = None if too_few(strategy, len(rows), console) else model  # kept picks have no labels yet
+    else:
+        model = own_model(strategy, source.X, rows, values, request.seed, console)
     known = values if kept is None else np.empty(0)  # labels of all rows before, or of none
     pool = Pool(source.X, before, known, model, np.random.default_rng(request.seed))
     with progress_bar(console) as progress, limited_pages(source.X, request.max_memory or 2**63):
         stages: Memory = Memory(progress)
-        in_memory = getattr(strategy, "copies", COUNT) == ONCE
+        in_memory = getattr(strategy, "copies", COUNT) == ONCE or model is not None
         if folder is not None and request.strategy in RESUMED and _is_large(request, source.X) and not in_memory:
             stages = Workspace(folder / "picks", request.max_memory, progress)
         else:

@@ -56,7 +56,8 @@ def compare(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Random splits to average over.")] = 5,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="What learns from the labels: logistic, svm, knn or forest.")
+        str,
+        typer.Option(metavar="NAME", help="What learns from the labels: logistic, svm, knn, forest, logistic+knn."),
     ] = "logistic",
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to, or to go on in.")] = Path(
         "compare"

@@ -56,7 +56,8 @@ def plan(
     ] = None,
     batch: Annotated[int, typer.Option(min=1, metavar="N", help="How many labels you buy at a time.")] = 50,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="What learns from the labels: logistic, svm, knn or forest.")
+        str,
+        typer.Option(metavar="NAME", help="What learns from the labels: logistic, svm, knn, forest, logistic+knn."),
     ] = "logistic",
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw it.")] = None,
     columns: Columns = None,

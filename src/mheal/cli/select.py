@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._asked import ASKING
 from ._common import POOL_HELP, Columns, Embed, Id, Quiet, Seed, Text, Without, messages, parse_size, progress_bar, size
 from ._device import CPU
 
@@ -49,7 +50,7 @@ def select(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="`mheal strategies` lists them. Default: mheal, with --proba mheal-asking.",
+            help="`mheal strategies` lists them. Default: mheal, with --proba or --labeled mheal-asking.",
             autocompletion=_strategies,
             rich_help_panel=PICKING,
         ),
@@ -64,7 +65,8 @@ def select(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Labels you have, to stay away from: a table with row or id (and label), or a Label Studio export.",
+            help="Labels you have, a table with row or id (and label) or a Label Studio export: picks stay away from "
+            "them and, from 64 on, go where a model of them is in doubt.",
             rich_help_panel=PICKING,
         ),
     ] = None,
@@ -154,7 +156,8 @@ def select(
         raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
-    strategy = strategy or ("mheal" if proba is None else "mheal-asking")
+    told = proba is not None or (labeled is not None and max_memory is None and scheduler is None and not forecast)
+    strategy = strategy or (ASKING if told else "mheal")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
         None if max_memory is None else parse_size(max_memory), scheduler, device, proba, copies,

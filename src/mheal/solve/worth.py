@@ -1,6 +1,6 @@
 """What rows are worth once there is a model to ask: its doubt of them."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,17 @@ def margins(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return top[:, -1] - top[:, -2]
 
 
-def worth_of(proba: npt.NDArray[Any], power: float = DOUBT) -> npt.NDArray[np.float64] | None:
+class Proba(Protocol):
+    """Class probabilities, a row for each row of the pool: an array, or what finds them as parts of it are read."""
+
+    def __len__(self) -> int:
+        """How many rows."""
+
+    def __getitem__(self, part: slice, /) -> Any:
+        """Some of them, (rows, classes)."""
+
+
+def worth_of(proba: Proba, power: float = DOUBT) -> npt.NDArray[np.float64] | None:
     """The doubt of each row, 1 − (p₁ − p₂), to a power; None of a model that doubts nothing."""
     doubt = np.empty(len(proba))
     for lo in range(0, len(proba), BLOCK):

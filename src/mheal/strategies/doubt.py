@@ -26,6 +26,19 @@ def probabilities(pool: Pool, rows: Rows) -> Scores:
     return softmax(decision_values(pool, rows), axis=1)
 
 
+class Said:
+    """What the model says of the rows of a pool, found as parts of it are read."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    def __len__(self) -> int:
+        return len(self.pool.X)
+
+    def __getitem__(self, part: slice) -> Scores:
+        return probabilities(self.pool, np.arange(*part.indices(len(self))))
+
+
 def decision_values(pool: Pool, rows: Rows) -> Scores:
     """A column for each class; of two classes ∓f/2: their difference is f, their softmax the logistic of f."""
     model = pool.model

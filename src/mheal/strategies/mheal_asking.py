@@ -2,13 +2,11 @@
 
 from typing import Any, Literal
 
-import numpy as np
-
 from ..algorithm import MHEAL
 from ..selection import Selection
 from ..solve.worth import ASK_FROM, DOUBT, worth_of
 from .base import Pool, Strategy
-from .doubt import probabilities
+from .doubt import Said
 
 
 class MhealAsking(Strategy):
@@ -40,7 +38,7 @@ class MhealAsking(Strategy):
     def _pick(self, pool: Pool, budget: int) -> Selection:
         worth = None
         if pool.model is not None and len(pool.labeled) >= self.ask_from:
-            worth = worth_of(probabilities(pool, np.arange(len(pool.X))), self.power)
+            worth = worth_of(Said(pool), self.power)
         seed = int(pool.rng.integers(2**31))
         model = MHEAL(self.n_clusters, copies=self.copies, device=self.device, random_state=seed)
         return model.select(pool.X, budget, pool.labeled, worth=worth)
