@@ -69,7 +69,9 @@ def test_names_of_classes_do_as_well():
 def test_where_there_is_nothing_to_ask_it_is_mheal(capfd, labels, words):
     pl.DataFrame({"row": FIRST, "label": labels}).write_csv("labels.csv")
     assert run("select pool.npy -b 30 --labeled labels.csv") == 0
-    assert words in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert words in said
+    assert ("30 picks by MHEAL, away" in said) == (words != "asking a model")
     assert run("select pool.npy -b 30 --labeled labels.csv --strategy mheal -o plain.csv") == 0
     np.testing.assert_array_equal(rows(), rows("plain.csv"))
 

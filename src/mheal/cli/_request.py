@@ -75,6 +75,7 @@ class Result:
     source: Source
     strategy: "Strategy"
     labeled: int
+    asked: bool  # whether a model was
     seconds: dict[str, float] = field(default_factory=dict)
     unfinished: tuple["Memory", ...] = ()  # what can be deleted when the picks are written
 
@@ -106,14 +107,14 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
             present = before if shards else resident()
             refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
         start = perf_counter()
-        picks, labeled, stages = _pick(request, strategy, source, console, folder)
+        picks, labeled, asked, stages = _pick(request, strategy, source, console, folder)
         unfinished.append(stages)
         if (shards or clustered) and source.id_column is not None:
             from ..pool.shards import ids_of
 
             source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
     took = {"reading": reading, "picking": perf_counter() - start}
-    return Result(picks, source, strategy, labeled, took, tuple(unfinished))
+    return Result(picks, source, strategy, labeled, asked, took, tuple(unfinished))
 
 
 def _streamed(
@@ -217,7 +218,7 @@ def _strategy(request: Request) -> "Strategy":
 
 def _pick(
     request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
-) -> tuple["Selection", int, "Memory"]:
+) -> tuple["Selection", int, bool, "Memory"]:
     from ..pool.check import as_budget
     from ..pool.labels import read_labels
     from ..pool.pages import limited_pages
@@ -261,7 +262,7 @@ def _pick(
             progress(0, 0, f"picking {new:,} of {n:,} rows")
         with kept_unless_mistaken(stages), working_in(stages), _cluster(request):
             picks = strategy.select(pool, new)
-    return picks if kept is None else _joined(kept, picks), len(rows), stages
+    return picks if kept is None else _joined(kept, picks), len(rows), model is not None, stages
 
 
 def _kept(file: str, source: Source, labeled: np.ndarray[Any, Any]) -> "Selection":

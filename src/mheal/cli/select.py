@@ -232,8 +232,9 @@ def _remove_empty(folder: Path) -> None:
 def _say(result: "Result", written: list[Path], plot: Path | None, console: "Console") -> None:
     took = result.seconds
     avoided = f", away from the {result.labeled:,} labelled ones" if result.labeled else ""
+    unasked = result.strategy.name == ASKING and not result.asked
     console.print(
-        f"{len(result.picks):,} picks by {result.strategy.title}{avoided}; "
+        f"{len(result.picks):,} picks by {'MHEAL' if unasked else result.strategy.title}{avoided}; "
         f"reading {took['reading']:.1f} s, picking {took['picking']:.1f} s",
         markup=False,
     )
