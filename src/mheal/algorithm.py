@@ -17,6 +17,7 @@ from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
 from .pool.check import as_budget, as_labeled, as_pool, as_worth
 from .pool.copies import distinct
+from .pool.space import on_sphere
 from .pool.workspace import Memory, digest, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
@@ -45,7 +46,8 @@ class MHEAL(BaseEstimator):
     trim : share of the sparsest rows that are picked only when nothing else is left (charged only)
     copies : "count", every row stands for itself, or "once": of rows that are equal number for number only the first
         is looked at, so that an image that was stored twice neither seems typical nor is bought more readily
-    space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere) or "raw"
+    space : "standard" (columns of mean 0, sd 1), "unit" (the same, projected to the sphere), "raw", or "auto": raw
+        where rows have unit length, as many embeddings have, else standard
     quota : share the budget equally among the clusters
     n_starts : candidates for the first pick of a cluster, found by vector rotation; like start_length and direction
         of use only without charge and without global repulsion
@@ -77,7 +79,7 @@ class MHEAL(BaseEstimator):
         cover: int = COVER,
         trim: float = TRIM,
         copies: Literal["count", "once"] = "count",
-        space: Literal["standard", "unit", "raw"] = "standard",
+        space: Literal["auto", "standard", "unit", "raw"] = "auto",
         quota: bool = False,
         n_starts: int = 10,
         global_repulsion: bool = True,
@@ -265,7 +267,7 @@ class MHEAL(BaseEstimator):
         kernels = import_module(".kernels.torch" if on_device else ".kernels.cpu", __package__)
         X = kernels.as_pool(X) if tensor else as_pool(X, seed)
         place = {} if tensor or not on_device else {"device": self.device}
-        if self.space == "raw":
+        if self.space == "raw" or (self.space == "auto" and on_sphere(X)):
             points = kernels.Points.raw(X, **place)
             points.norms()  # refuses NaN and infinity by their row, before rows are sampled
             return points
@@ -298,7 +300,7 @@ class MHEAL(BaseEstimator):
         """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
         choices = {
             "copies": ("count", "once"),
-            "space": ("standard", "unit", "raw"),
+            "space": ("auto", "standard", "unit", "raw"),
             "direction": ("tangent", "chord"),
         }
         for name, allowed in choices.items():

@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from ..kernels.points import Points
 from ..pool.check import as_pool
 from ..pool.files import replacing
+from ..pool.space import comparable
 from ..selection import Selection
 
 SHOWN = 20_000  # rows of the pool that are drawn; more would only be ink
@@ -21,7 +21,7 @@ def draw(X: Any, picks: Selection, path: Path, seed: int) -> None:
     X = as_pool(X)
     rng = np.random.default_rng(seed)
     rows = np.arange(len(X)) if len(X) <= SHOWN else rng.choice(len(X), SHOWN, replace=False)
-    points = Points.standardized(X)
+    points = comparable(X)
     shown, picked = points.take(rows), points.take(picks.indices)
     if shown.shape[1] > 1:
         plane = PCA(2, random_state=seed).fit(shown)

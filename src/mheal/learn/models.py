@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from ..kernels.points import Points
 from ..pool.check import as_pool
+from ..pool.space import comparable
 
 
 def _logistic(seed: int, n_labels: int) -> Any:
@@ -84,7 +84,7 @@ def fit_on_pool(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    points = Points.standardized(as_pool(X))
+    points = comparable(as_pool(X))
     scaled = FunctionTransformer(_scaled, kw_args={"offset": points.offset, "scale": points.scale})
     model = make_pipeline(scaled, make_model(name, seed, labels))
     with _threads(type(model[-1]).__name__).limit(limits=1):

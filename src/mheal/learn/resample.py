@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.points import Points
 from ..pool.check import as_pool
+from ..pool.space import comparable
 from .labels import as_labels
 from .models import fit_model, predict
 from .statistics import Floats
@@ -51,7 +51,7 @@ def learning_curve(
     The estimate is for rows like these. Rows that were picked to be spread out are harder than the pool they come
     from: for them it is too low.
     """
-    X = Points.standardized(as_pool(X)).array()
+    X = comparable(as_pool(X)).array()
     y = as_labels(y, len(X))
     classes = np.unique(y)
     if len(y) < FEWEST:

@@ -16,8 +16,8 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.points import Points
 from ..pool.check import as_pool
+from ..pool.space import Space, comparable, on_sphere
 from ..strategies import Pool, Strategy, get
 from .curves import Curves, Row
 from .labels import as_labels
@@ -75,7 +75,7 @@ def runs(
     simulation can be resumed, in any order. Bad input is refused at the call.
     """
     X = as_pool(X)
-    Points.standardized(X)  # refuses NaN and infinity by the row of X
+    comparable(X)  # refuses NaN and infinity by the row of X
     y = as_labels(y, len(X))
     if model not in MODELS:
         raise ValueError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
@@ -95,10 +95,11 @@ class _Task:
     y_test: npt.NDArray[Any]
     model: str
     seed: int
+    space: Space
 
     def pool(self, labeled: Rows, model: Any, rng: np.random.Generator) -> Pool:
         """What a strategy may see: no label but those of the rows bought."""
-        return Pool(self.X, labeled, self.y[labeled], model, rng)
+        return Pool(self.X, labeled, self.y[labeled], model, rng, self.space)
 
     def fit(self, labeled: Rows) -> Any:
         return fit_model(self.model, self.seed, self.X[labeled], self.y[labeled])
@@ -135,9 +136,10 @@ def _split(X: npt.NDArray[Any], y: npt.NDArray[Any], sizes: tuple[int, int], mod
     n_pool, n_test = sizes
     rows = np.arange(len(y))
     pool, test = train_test_split(rows, train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
-    points = Points.standardized(X[pool])
+    points = comparable(X[pool])
     X_test = (X[test] - points.offset) * points.scale
-    return _Task(points.array(), y[pool], X_test, y[test], model, seed)
+    space: Space = "raw" if on_sphere(X[pool]) else "auto"
+    return _Task(points.array(), y[pool], X_test, y[test], model, seed, space)
 
 
 def _unit(name: str, strategy: Strategy, task: _Task, budgets: list[int]) -> list[Row]:

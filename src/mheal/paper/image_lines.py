@@ -1,15 +1,15 @@
 """The lines of Tables 3, 4 and 5: which strategies buy labels, how, and what they look at.
 
 Lines that look at no network plan all their labels from features, but for Hierarchical, which looks at the labels it
-buys. Lines that do look at one buy 10 labels a round on MNIST, as Gal et al. do; on CIFAR they begin with as many
-random labels as the first column has, because a network that has seen 20 photographs knows nothing worth asking, and
-then buy what the next column allows; CDAL+RL and VAAL, which train a network of their own, do so everywhere. MHEAL,
-asking needs no random labels: it begins as MHEAL does. K-medoids works on 10,000 rows drawn at random, so with as many
-labels it is Random, or nearly.
+buys. Lines that do look at one buy 10 labels a round on MNIST, as Gal et al. do, from 10,000 images drawn at random if
+they ask the network for twenty draws, else from all. On CIFAR they begin with as many random labels as the first column
+has, because a network that has seen 20 photographs knows nothing worth asking, and then buy what the next column
+allows; CDAL+RL and VAAL, which train a network of their own, do so everywhere. MHEAL, asking needs no random labels: it
+begins as MHEAL does. K-medoids works on 10,000 rows drawn at random, so with as many labels it is Random, or nearly.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..learn.networks import Method
 from ..strategies import get
@@ -26,6 +26,7 @@ SHAPES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32), "cifar100": (3, 32, 32)}
 ROUND, CANDIDATES, DRAWS = 10, 10_000, 20
 TREE_ROUNDS = {"mnist": 50, "cifar10": 500, "cifar100": 500}  # labels a round of Hierarchical
 VAAL_BATCHES = 1000
+COPIES: Literal["once"] = "once"  # our default for images
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,16 @@ def lines(name: str, image_shape: tuple[int, int, int] | None = None, quick: boo
     image_shape = image_shape or SHAPES[name]
     few = name == "mnist"
     start = FIRST if few else COLUMNS[name][0]
-    batch, candidates = (ROUND, CANDIDATES) if few else (None, None)
+    batch, some = (ROUND, CANDIDATES) if few else (None, None)
 
-    def asking(strategy: str, printed: str | None = None, batch: int | None = batch, **parameters: Any) -> Line:
-        method = Method(get(strategy)(**parameters), network=True, batch=batch, candidates=candidates)
+    def asking(
+        strategy: str, printed: str | None = None, batch: int | None = batch, candidates: int | None = None, **more: Any
+    ) -> Line:
+        method = Method(get(strategy)(**more), network=True, batch=batch, candidates=candidates)
         return Line(method, printed=printed, first=start)
+
+    def drawing(strategy: str, printed: str | None = None) -> Line:
+        return asking(strategy, printed, candidates=some, draws=DRAWS)
 
     def planning(strategy: str, features: str = "codes", printed: str | None = None, **parameters: Any) -> Line:
         return Line(Method(get(strategy)(**parameters)), features, printed)
@@ -58,30 +64,31 @@ def lines(name: str, image_shape: tuple[int, int, int] | None = None, quick: boo
         "K-means": planning("kmeans", printed="K-means"),
         "K-medoids": planning("kmedoids", printed="K-medoids"),
         "Hierarchical": Line(Method(get("hierarchical")(), batch=TREE_ROUNDS[name]), printed="Hierarchical"),
-        "Max Entropy": asking("max-entropy", "Max Entropy", draws=DRAWS),
-        "Variation Ratios": asking("variation-ratios", "Variation Ratios", draws=DRAWS),
+        "Max Entropy": drawing("max-entropy", "Max Entropy"),
+        "Variation Ratios": drawing("variation-ratios", "Variation Ratios"),
         "Core-set": Line(Method(get("coreset")(), features="network", batch=batch), printed="Core-set", first=start),
-        "BALD": asking("bald", "BALD", draws=DRAWS),
-        "BatchBALD": asking("batchbald", draws=DRAWS),
+        "BALD": drawing("bald", "BALD"),
+        "BatchBALD": drawing("batchbald"),
         "BADGE": asking("badge"),
         "CDAL+CoreSet": asking("cdal-coreset", "CDAL+CoreSet"),
-        "CDAL+RL": asking("cdal-rl", "CDAL+RL", batch=None),
+        "CDAL+RL": asking("cdal-rl", "CDAL+RL", batch=None, candidates=some),
         "VAAL": Line(Method(vaal), "pixels", "VAAL", start),
         "MHEAL (paper)": planning("mheal-paper", "dec", "MHEAL", n_clusters=CLASSES[name]),
         "MHEAL (paper), codes": planning("mheal-paper", n_clusters=CLASSES[name]),
         "Core-set, codes": planning("coreset"),
         "TypiClust": planning("typiclust"),
         "MaxHerding": planning("maxherding"),
-        "MHEAL": planning("mheal"),
+        "MHEAL": planning("mheal", copies=COPIES),
     }
-    both = Method(get("mheal-asking")(), network=True, batch=batch, candidates=candidates)
+    both = Method(get("mheal-asking")(copies=COPIES), network=True, batch=batch)
     if few:
         return found | {"MHEAL, asking": Line(both)}
     for title in ("BatchBALD", "BADGE", "MHEAL (paper), codes", "Core-set, codes", "TypiClust", "MaxHerding"):
         del found[title]  # not worth their price with thousands of labels, or better on the features below
     strategies = {"K-means": "kmeans", "Core-set": "coreset", "TypiClust": "typiclust", "MaxHerding": "maxherding"}
-    for title, strategy in (strategies | {"MHEAL": "mheal"}).items():
+    for title, strategy in strategies.items():
         found[f"{title}, SimCLR"] = planning(strategy, "simclr")
+    found["MHEAL, SimCLR"] = planning("mheal", "simclr", copies=COPIES)
     return found | {"MHEAL, asking, SimCLR": Line(both, "simclr")}
 
 

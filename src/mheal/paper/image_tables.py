@@ -35,6 +35,7 @@ from .image_lines import (
     CANDIDATES,
     CLASSES,
     COLUMNS,
+    COPIES,
     DRAWS,
     FIRST,
     ROUND,
@@ -88,7 +89,7 @@ def protocol(quick: bool) -> dict[str, Any]:
     """What rows depend on, beside the key."""
     found: dict[str, Any] = {
         "first": FIRST, "round": ROUND, "candidates": CANDIDATES, "draws": DRAWS, "vaal batches": VAAL_BATCHES,
-        "extra": EXTRA, "shuffled": True, "tree rounds": TREE_ROUNDS,
+        "extra": EXTRA, "shuffled": True, "tree rounds": TREE_ROUNDS, "unit rows": "as they are",
     }  # fmt: skip
     for name in COLUMNS:
         recipes = {n: asdict(network_recipe(name, n, quick)) for n in columns(name, quick)}
@@ -102,8 +103,9 @@ def protocol(quick: bool) -> dict[str, Any]:
         "comparisons": COMPARISONS,
         "power": POWER,
         "trim": TRIM,
+        "copies": COPIES,
     }
-    asking = {"doubt": DOUBT, "from": ASK_FROM}
+    asking = {"doubt": DOUBT, "from": ASK_FROM, "candidates": "of draws only"}
     return found | {"simclr": made("", "simclr"), "mheal": ours, "asking": asking} | constants_of("vaal")
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .space import to_sphere
+
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
 REDUCED = 128
 
@@ -17,7 +19,7 @@ def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 
     Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Other numbers
     become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
-    128 columns by truncated SVD.
+    128 columns by truncated SVD, in rows of unit length.
     """
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
@@ -162,4 +164,4 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
     from sklearn.decomposition import TruncatedSVD
 
     reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
-    return np.ascontiguousarray(reduced, dtype=X.dtype)
+    return to_sphere(reduced).astype(X.dtype, copy=False)

@@ -13,6 +13,7 @@ from ..kernels.threads import single_threaded_blas
 from .check import as_pool
 from .copies import distinct
 from .source import Kind, Progress
+from .space import to_sphere
 
 COMPONENTS = 64
 # Selection gives every column the same weight by default, so the many components that hold hardly any variance would
@@ -64,6 +65,7 @@ def embed(
 ) -> Embedding:
     """Vectors of the items: an array (vectors, table), image files or texts. Without a method, the kind's default.
 
+    PCA, TF-IDF, SimCLR and pretrained networks give rows of unit length, which are then compared as they are.
     Row i of the result is item i, less the skipped images.
     """
     method, model = _known(method or DEFAULTS[kind], kind)
@@ -81,8 +83,9 @@ def embed(
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
 
-        X = StandardScaler().fit_transform(X)
-    return Embedding(*_pca(X, seed))
+        return Embedding(*_pca(StandardScaler().fit_transform(X), seed))
+    X, said = _pca(X, seed)
+    return Embedding(to_sphere(X), said)
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
@@ -109,7 +112,7 @@ def _embed_texts(texts: Any, method: str, model: str, seed: int, progress: Progr
         return Embedding(*tfidf(texts, seed))
     from .pretrained import sentence_features
 
-    X = sentence_features(texts, model, progress)
+    X = to_sphere(sentence_features(texts, model, progress))
     return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
 
 
@@ -119,6 +122,7 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         from .pretrained import timm_features
 
         X, skipped = timm_features(paths, model, progress)
+        X = to_sphere(X)
         said = f"images, timm model {model}, {X.shape[1]} columns"
     else:
         from .images import read_pixels
@@ -133,7 +137,7 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         X = same.of(X)
     if method == "pca":
         X, reduced = _pca(X, seed)
-        said += f", {reduced}"
+        X, said = to_sphere(X), f"{said}, {reduced}"
     elif method == "autoencoder":
         code = _autoencoded(X, seed, progress)
         X, said = code.X, f"{said}, {code.said}"
@@ -141,7 +145,7 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         from .pretrained import simclr_features
 
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8).reshape(len(X), *pixels.shape)
-        X = simclr_features(images, epochs, seed, progress)
+        X = to_sphere(simclr_features(images, epochs, seed, progress))
         said += f", SimCLR to {X.shape[1]} columns"
     elif method == "pixels":
         said += f", {X.shape[1]:,} columns"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.threads import single_threaded_blas
+from .space import to_sphere
 
 COMPONENTS = 100
 VOCABULARY = 50_000
@@ -54,4 +55,4 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
         return weights.toarray(), f"{said}, {components} columns"
     with single_threaded_blas():  # the same numbers on any number of cores
         X = TruncatedSVD(components, random_state=seed).fit_transform(weights)
-    return np.ascontiguousarray(X, np.float32), f"{said}, truncated SVD to {components} columns"
+    return to_sphere(X), f"{said}, truncated SVD to {components} columns"

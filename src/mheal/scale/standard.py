@@ -1,6 +1,6 @@
 """The first pass: every column's mean and standard deviation, and whether all numbers are numbers."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,8 @@ class _Found(NamedTuple):
     fault: str | None
 
 
-def measure(pool: Partitions, space: Literal["standard", "unit", "raw"]) -> Metric:
-    """How the pool's rows become points; refuses NaN and infinity by their place."""
-    raw = space == "raw"
+def measure(pool: Partitions, raw: bool) -> Metric:
+    """How the pool's rows become points, standardised unless raw; refuses NaN and infinity by their place."""
     shift = None if raw else pool.take(np.zeros(1, np.int64), Metric())[0].astype(np.float64)
     found: list[_Found] = pool.gather(pool.each(_look, shared=[shift]))
     for part in found:

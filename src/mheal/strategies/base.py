@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from ..kernels.points import Points
 from ..kernels.threads import single_threaded_blas
 from ..pool.check import as_budget, as_labeled, as_pool
+from ..pool.space import Space, comparable
 from ..selection import Selection
 
 Rows = npt.NDArray[np.int64]
@@ -27,6 +28,8 @@ class Pool:
     labels : the labels of those rows, in the same order
     model : a classifier fitted on them, with predict_proba or decision_function; None where there is none yet
     rng : the strategy's only source of chance
+    space : what distances are measured on: X with columns of mean 0 and standard deviation 1 ("standard"), X as it is
+        ("raw"), or "auto": as it is, but for one factor, where rows have unit length, else standard
 
     A model may know rows by their numbers: a network that reads images, while X holds vectors made of them. It has
     `classes_` and any of these methods, which are then asked instead of those that take features:
@@ -43,6 +46,7 @@ class Pool:
     labels: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
     model: Any = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    space: Space = "auto"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labeled", as_labeled(self.labeled, len(self.X)))
@@ -59,8 +63,11 @@ class Pool:
 
     @cached_property
     def Z(self) -> npt.NDArray[Any]:
-        """X with columns of mean 0 and standard deviation 1 (constant ones 0): what distances are measured on."""
-        return Points.standardized(as_pool(self.X)).array()
+        """What distances are measured on, see `space`; constant columns become 0 in standard space."""
+        X = as_pool(self.X)
+        if self.space == "raw":
+            return X
+        return (Points.standardized(X) if self.space == "standard" else comparable(X)).array()
 
 
 class Strategy(BaseEstimator, ABC):

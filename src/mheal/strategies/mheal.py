@@ -28,7 +28,10 @@ class Mheal(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Selection:
         seed = int(pool.rng.integers(2**31))
-        model = MHEAL(self.n_clusters, charge=self.charge, copies=self.copies, device=self.device, random_state=seed)
+        model = MHEAL(
+            self.n_clusters, charge=self.charge, space=pool.space, copies=self.copies, device=self.device,
+            random_state=seed,
+        )  # fmt: skip
         return model.select(pool.X, budget, pool.labeled)
 
 

@@ -40,5 +40,5 @@ class MhealAsking(Strategy):
         if pool.model is not None and len(pool.labeled) >= self.ask_from:
             worth = worth_of(Said(pool), self.power)
         seed = int(pool.rng.integers(2**31))
-        model = MHEAL(self.n_clusters, copies=self.copies, device=self.device, random_state=seed)
+        model = MHEAL(self.n_clusters, space=pool.space, copies=self.copies, device=self.device, random_state=seed)
         return model.select(pool.X, budget, pool.labeled, worth=worth)
