@@ -139,13 +139,34 @@ def test_labels_do_where_there_is_no_model(kind):
     assert wanted != mheal.select(pool, 30, labeled=FIRST)
 
 
-def test_labels_go_with_the_rows_of_a_mask_and_few_or_equal_ones_change_nothing():
+def test_labels_go_with_the_rows_of_a_mask():
     mask = np.isin(np.arange(len(X)), FIRST)
     in_order = np.sort(FIRST)
     assert mheal.select(X, 30, mask, labels=y[mask]) == mheal.select(X, 30, in_order, labels=y[in_order])
-    few = mheal.select(X, 30, FIRST[:63], labels=y[FIRST[:63]])
-    assert few == mheal.select(X, 30, FIRST[:63])
-    assert mheal.select(X, 30, FIRST, labels=["cat"] * 100) == mheal.select(X, 30, FIRST)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (y[FIRST[:63]], "labels are looked at from 64 on, and there are 63: picking without a model"),
+        (["cat"] * 100, "all labels are alike: picking without a model"),
+        (FIRST, "most labels are there once"),
+        (y[FIRST] + 0.5, "the labels are no classes"),
+    ],
+    ids=["few", "one class", "names", "measurements"],
+)
+def test_labels_that_teach_nothing_leave_it_at_mheal_with_a_warning(labels, words):
+    rows = FIRST[: len(labels)]
+    with pytest.warns(UserWarning, match=words):
+        picks = mheal.select(X, 30, rows, labels=labels)
+    assert picks == mheal.select(X, 30, rows)
+
+
+def test_tensors_of_16_bits_do_as_well():
+    torch = pytest.importorskip("torch")
+    small = torch.as_tensor(X).bfloat16()  # digits are whole numbers up to 16: exact
+    exact = mheal.select(torch.as_tensor(X).float(), 30, FIRST, labels=y[FIRST])
+    np.testing.assert_array_equal(mheal.select(small, 30, FIRST, labels=y[FIRST]).indices, exact.indices)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +174,6 @@ def test_labels_go_with_the_rows_of_a_mask_and_few_or_equal_ones_change_nothing(
     [
         ({"labels": y[FIRST]}, "labels are those of the rows in `labeled`: name these rows"),
         ({"labels": y[FIRST][1:], "labeled": FIRST}, r"labels has shape \(99,\), but labeled names 100 rows"),
-        ({"labels": y[FIRST] + 0.5, "labeled": FIRST}, "labels must be classes, not measurements"),
         ({"labels": y[FIRST], "labeled": FIRST, "proba": PROBA}, "give one of them"),
     ],
 )

@@ -17,7 +17,7 @@ from .cluster.spherical import SphericalKMeans
 from .kernels.points import Points, moments
 from .pool.check import as_budget, as_labeled, as_pool, as_worth
 from .pool.copies import distinct
-from .pool.space import on_sphere
+from .pool.space import begins_on_sphere, unit_lengths
 from .pool.workspace import Memory, digest, mark, opened
 from .selection import Selection
 from .solve.charge import POWER, TRIM, Charge, charge_of, charged_energy
@@ -167,7 +167,8 @@ class MHEAL(BaseEstimator):
         """The same among the rows that differ from all before them; when these are used up, copies."""
         if stages.on_disk:
             raise ValueError("copies='once' copies rows in memory: leave out the workspace, or let copies count")
-        X = import_module(".kernels.torch", __package__).as_pool(X) if _is_tensor(X) else as_pool(X)
+        seed = int(check_random_state(self.random_state).randint(2**31))  # as _select draws it
+        X = import_module(".kernels.torch", __package__).as_pool(X) if _is_tensor(X) else as_pool(X, seed)
         once = distinct(X)
         if once is None:
             return self._select(X, budget, labeled, worth, stages)
@@ -267,10 +268,11 @@ class MHEAL(BaseEstimator):
         kernels = import_module(".kernels.torch" if on_device else ".kernels.cpu", __package__)
         X = kernels.as_pool(X) if tensor else as_pool(X, seed)
         place = {} if tensor or not on_device else {"device": self.device}
-        if self.space == "raw" or (self.space == "auto" and on_sphere(X)):
+        if self.space == "raw" or (self.space == "auto" and begins_on_sphere(X)):
             points = kernels.Points.raw(X, **place)
-            points.norms()  # refuses NaN and infinity by their row, before rows are sampled
-            return points
+            lengths = points.norms()  # refuses NaN and infinity by their row, before rows are sampled
+            if self.space == "raw" or (unit_lengths(lengths) and not _all_equal(X)):
+                return points
         if on_device:
             points = kernels.Points.standardized(X, **place)
         else:
@@ -327,6 +329,11 @@ class MHEAL(BaseEstimator):
             raise ValueError(f"trim must be a share between 0 and 1, got {self.trim!r}")
         if self.charge not in (None, "auto") and not (isinstance(self.charge, Real) and self.charge > 0):
             raise ValueError(f"charge must be 'auto', None or a positive power, got {self.charge!r}")
+
+
+def _all_equal(X: Any) -> bool:
+    """Whether there is nothing to choose between; mostly two rows say so."""
+    return len(X) > 1 and bool((X[0] == X[1]).all()) and bool((X[:1] == X).all())
 
 
 def _is_tensor(X: Any) -> bool:

@@ -1,6 +1,7 @@
 """The short way: one call, with the default of everything."""
 
 import warnings
+from importlib import import_module
 from numbers import Integral
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .algorithm import MHEAL
+from .kernels.threads import single_threaded_blas
 from .pool.check import as_labeled, as_pool
 from .pool.proba import as_proba
 from .selection import Selection
@@ -79,8 +81,8 @@ def _worth(X: Any, labeled: Any, proba: Any) -> npt.NDArray[np.float64] | None:
 
 
 def _worth_to_ours(X: Any, labeled: Any, labels: Any) -> npt.NDArray[np.float64] | None:
-    """What rows are worth to a model that learns from the labels there are; None while they are few."""
-    from .learn.labels import as_labels
+    """What rows are worth to a model that learns from the labels there are; None where it is better not asked."""
+    from .learn.labels import as_classes
     from .learn.models import ASKED, fit_on_pool
     from .strategies import Pool
     from .strategies.doubt import Said
@@ -88,14 +90,20 @@ def _worth_to_ours(X: Any, labeled: Any, labels: Any) -> npt.NDArray[np.float64]
     _refuse_dask(X, "labels")
     if labeled is None:
         raise ValueError("labels are those of the rows in `labeled`: name these rows, in the same order")
-    pool = as_pool(X.detach().cpu() if hasattr(X, "detach") else X)
+    if hasattr(X, "detach"):
+        X = import_module(".kernels.torch", __package__).as_pool(X).cpu().numpy()
+    pool = as_pool(X)
     rows = as_labeled(labeled, len(pool))
     if np.shape(labels)[:1] != (len(rows),):
         raise ValueError(f"labels has shape {np.shape(labels)}, but labeled names {len(rows)} rows: give one for each")
-    classes = as_labels(labels, len(rows))
+    classes, why = as_classes(labels)
     if len(rows) < ASK_FROM:
+        why = f"labels are looked at from {ASK_FROM} on, and there are {len(rows)}"
+    if classes is None or why:
+        warnings.warn(f"{why}: picking without a model", stacklevel=3)
         return None
-    return worth_of(Said(Pool(pool, rows, classes, fit_on_pool(ASKED, 0, pool, rows, classes))))
+    with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
+        return worth_of(Said(Pool(pool, rows, classes, fit_on_pool(ASKED, 0, pool, rows, classes))))
 
 
 def _refuse_dask(X: Any, what: str) -> None:

@@ -67,6 +67,7 @@ def test_list_names_every_experiment(capsys):
         (["figure6", "--data", "nowhere"], "nowhere is no folder"),
         (["figure6", "--dataset", "skin"], "figure6 is run as a whole: leave out --dataset and --line"),
         (["table3", "--dataset", "skin"], "there is no dataset 'skin' here: choose from mnist; cifar10; cifar100"),
+        (["table5", "--dataset", "cifar10", "--line", "BADGE"], "there is no line 'BADGE' here: choose from Random"),
         (["table4", "--line", "Coreset"], "there is no line 'Coreset' here: choose from Random; K-means; K-medoids"),
     ],
 )

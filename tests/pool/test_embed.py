@@ -230,3 +230,15 @@ loaded = [name for name in "{heavy}".split(", ") if name in sys.modules]
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", ["vectors", "table"])
+def test_equal_rows_have_equal_features(kind):
+    rng = np.random.default_rng(0)
+    V = rng.normal(size=(600, 40)).astype(np.float32)
+    order = rng.permutation(np.concatenate([np.arange(600), np.arange(300)]))
+    made = embed(V[order], kind, "pca").X
+    assert len(np.unique(made, axis=0)) == 600
+    first = {}
+    for row, item in enumerate(order):
+        np.testing.assert_array_equal(made[row], made[first.setdefault(item, row)])

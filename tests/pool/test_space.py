@@ -27,7 +27,7 @@ def spoiled(row, value):
     ("pool", "expected"),
     [
         (UNIT, True),
-        (UNIT.astype(np.float16), True),
+        (UNIT.astype(np.float16).astype(np.float32), True),
         (spoiled(slice(0, 900, 2), 0), True),  # texts without a known word
         (UNIT[:3], True),
         (X, False),
@@ -45,9 +45,10 @@ def test_rows_of_unit_length_are_known(pool, expected):
 
 
 def test_to_sphere_keeps_directions_zeros_and_rows_of_few_columns():
-    rows = np.vstack([X[:5], np.zeros((1, 64))])
+    rows = np.vstack([X[:5], np.zeros((1, 64), np.float32)])
     made = to_sphere(rows)
     assert made.dtype == np.float32
+    assert to_sphere(rows.astype(np.float64)).dtype == np.float64
     np.testing.assert_allclose(made[:5], normalize(X[:5]), rtol=1e-6)
     assert not made[5].any()
     np.testing.assert_array_equal(to_sphere(X[:, : FEW - 1]), X[:, : FEW - 1])
@@ -74,6 +75,29 @@ def test_nan_far_behind_is_refused_by_its_row():
     for call in (lambda: mheal.select(bad, 5), lambda: comparable(bad)):
         with pytest.raises(ValueError, match="row 3000"):
             call()
+
+
+def test_one_row_far_behind_that_is_not_of_unit_length_decides():
+    mixed = np.vstack([UNIT, 50 * UNIT[:9]])
+    standard = mheal.MHEAL(random_state=0, space="standard")
+    assert not on_sphere(mixed)
+    assert mheal.select(mixed, 40) == standard.select(mixed, 40)
+    dask = pytest.importorskip("dask.array")
+    np.testing.assert_array_equal(
+        mheal.select(dask.from_array(mixed, (500, 64)), 40).indices, standard.select(mixed, 40).indices
+    )
+
+
+def test_equal_rows_leave_nothing_to_choose():
+    for value in (0.5, 0.7):
+        with pytest.raises(ValueError, match="all 50 rows of X are equal"):
+            mheal.select(np.full((50, 4), value, np.float32), 5)
+
+
+def test_copies_count_once_changes_nothing_where_there_are_none():
+    wide = random_sparse(400, 2000, 0.02, "csr", random_state=0, dtype=np.float32)
+    once, count = (mheal.MHEAL(random_state=3, copies=copies).select(wide, 30) for copies in ("once", "count"))
+    assert once == count
 
 
 def test_a_tensor_a_dask_array_and_a_workspace_decide_alike(tmp_path):

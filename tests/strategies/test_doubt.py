@@ -32,7 +32,7 @@ def line(model):
 
 def test_a_model_is_asked_in_blocks_about_all_rows(monkeypatch):
     pool = line(LogisticRegression())
-    monkeypatch.setattr("mheal.strategies.doubt.BLOCK", 10)
+    monkeypatch.setattr("mheal.strategies.doubt.BLOCK", 10)  # ten rows of one column
     for rows in (np.arange(47), np.array([46, 3, 3])):
         np.testing.assert_allclose(probabilities(pool, rows), pool.model.predict_proba(pool.X[rows]), rtol=1e-12)
 

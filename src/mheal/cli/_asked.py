@@ -17,7 +17,7 @@ def own_model(
     strategy: "Strategy", X: Any, rows: npt.NDArray[np.int64], values: npt.NDArray[Any], seed: int, console: "Console"
 ) -> Any:
     """A classifier of the labels; None for a strategy that asks none, or rather not one that has learnt so little."""
-    from ..learn.labels import as_labels
+    from ..learn.labels import as_classes, as_labels
     from ..learn.models import ASKED, fit_on_pool
 
     if strategy.kind != "adaptive" or not len(values):
@@ -26,11 +26,12 @@ def own_model(
         return fit_on_pool("logistic", seed, X, rows, as_labels(values, len(values)))
     if too_few(strategy, len(values), console):
         return None
-    if (why := _no_classes(values)) is not None:
+    classes, why = as_classes(values)
+    if classes is None:
         console.print(f"{why}: picking without a model", markup=False)
         return None
     console.print(f"asking a model of the {len(values):,} labels: logistic regression and nearest neighbours")
-    return fit_on_pool(ASKED, seed, X, rows, as_labels(values, len(values)))
+    return fit_on_pool(ASKED, seed, X, rows, classes)
 
 
 def too_few(strategy: "Strategy", labels: int, console: "Console") -> bool:
@@ -39,12 +40,3 @@ def too_few(strategy: "Strategy", labels: int, console: "Console") -> bool:
     if labels < needed:
         console.print(f"{labels} labels are too few to ask a model: picking without it below {needed}")
     return labels < needed
-
-
-def _no_classes(values: npt.NDArray[Any]) -> str | None:
-    """Why labels do not look like classes, if they do not."""
-    if values.dtype.kind == "f" and (values != np.round(values)).any():
-        return "the labels are measurements, not classes"
-    if 2 * len(np.unique(values)) > len(values):
-        return "most labels are there once, as no classes are"
-    return None

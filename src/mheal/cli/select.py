@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._request import Request, Result
 
 
+WITHOUT_MODEL = {"--max-memory": "max_memory", "--scheduler": "scheduler", "--forecast": "forecast"}
 PICKING, WRITING = "How to pick", "What comes out"  # panels of the help
 
 
@@ -66,7 +67,7 @@ def select(
         typer.Option(
             metavar="FILE",
             help="Labels you have, a table with row or id (and label) or a Label Studio export: picks stay away from "
-            "them and, from 64 on, go where a model of them is in doubt.",
+            "them and, from 64 on, go where a model of them is in doubt (not with --max-memory or --scheduler).",
             rich_help_panel=PICKING,
         ),
     ] = None,
@@ -138,7 +139,8 @@ def select(
 
     Writes rank, row (counted from 0), id, cluster, gain (how far the pick was from all before it) and radius (how far
     the farthest item still is) to picks.csv, and beside it picks.json, a record with which --rerun repeats it exactly.
-    A run with --max-memory, or of a pool that fills the memory, can be stopped: the same command goes on from there.
+    A run with --max-memory can be stopped, and without a model one of a pool that fills the memory: the same command
+    goes on from there.
 
     Example: mheal select digits.csv --without label --budget 50
 
@@ -156,7 +158,10 @@ def select(
         raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
-    told = proba is not None or (labeled is not None and max_memory is None and scheduler is None and not forecast)
+    kept_from = [name for name, given in WITHOUT_MODEL.items() if context.params[given]]
+    if strategy is None and labeled is not None and proba is None and kept_from:
+        console.print(f"{kept_from[0]}: picking without a model of the labels")
+    told = proba is not None or (labeled is not None and not kept_from)
     strategy = strategy or (ASKING if told else "mheal")
     request = Request(
         pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,

@@ -6,6 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 
+def as_classes(labels: Any) -> tuple[npt.NDArray[Any] | None, str]:
+    """Labels that a classifier can learn from; or None, and why not, for those that need no classifier."""
+    try:
+        found = as_labels(labels, len(labels))
+    except (TypeError, ValueError):
+        return None, "the labels are no classes, which are whole numbers or strings"
+    sizes = np.unique(found, return_counts=True)[1]
+    if len(sizes) == 1:
+        return None, "all labels are alike"
+    if 2 * len(sizes) > len(found):
+        return None, "most labels are there once, as no classes are"
+    return found, ""
+
+
 def as_labels(y: Any, n: int) -> npt.NDArray[Any]:
     """One label for each of n rows, as integers, booleans or strings; whole floats become integers."""
     # NumPy would turn a missing label among strings into the string "nan".

@@ -92,7 +92,8 @@ def fit_on_pool(
 
 
 def _scaled(X: npt.NDArray[Any], offset: npt.NDArray[Any], scale: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    scaled: npt.NDArray[Any] = (X - offset) * scale
+    scaled: npt.NDArray[Any] = X - offset
+    scaled *= scale
     return scaled
 
 

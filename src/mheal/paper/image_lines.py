@@ -2,10 +2,11 @@
 
 Lines that look at no network plan all their labels from features, but for Hierarchical, which looks at the labels it
 buys. Lines that do look at one buy 10 labels a round on MNIST, as Gal et al. do, from 10,000 images drawn at random if
-they ask the network for twenty draws, else from all. On CIFAR they begin with as many random labels as the first column
-has, because a network that has seen 20 photographs knows nothing worth asking, and then buy what the next column
-allows; CDAL+RL and VAAL, which train a network of their own, do so everywhere. MHEAL, asking needs no random labels: it
-begins as MHEAL does. K-medoids works on 10,000 rows drawn at random, so with as many labels it is Random, or nearly.
+they ask the network for twenty draws (and CDAL+RL, which compares all pairs), else from all. On CIFAR they begin with
+as many random labels as the first column has, because a network that has seen 20 photographs knows nothing worth
+asking, and then buy what the next column allows; CDAL+RL and VAAL, which train a network of their own, do so
+everywhere. MHEAL, asking needs no random labels: it begins as MHEAL does. K-medoids works on 10,000 rows drawn at
+random, so with as many labels it is Random, or nearly.
 """
 
 from dataclasses import dataclass

@@ -78,11 +78,12 @@ def run(
 
 def _wanted(part: Part, datasets: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """The datasets and lines of a part, in the order of display."""
-    for what, asked, known in (("dataset", part.datasets, datasets), ("line", part.lines, answers())):
+    names = [name for name in datasets if name in part.datasets or not part.datasets]
+    titles = [title for title in answers() if any(title in lines(name) for name in names)]
+    for what, asked, known in (("dataset", part.datasets, datasets), ("line", part.lines, titles)):
         for name in set(asked) - set(known):
             raise ValueError(f"there is no {what} {name!r} here: choose from {'; '.join(known)}")
-    names = [name for name in datasets if name in part.datasets or not part.datasets]
-    return names, [title for title in answers() if title in part.lines or not part.lines]
+    return names, [title for title in titles if title in part.lines or not part.lines]
 
 
 def protocol(quick: bool) -> dict[str, Any]:

@@ -164,4 +164,4 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
     from sklearn.decomposition import TruncatedSVD
 
     reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
-    return to_sphere(reduced).astype(X.dtype, copy=False)
+    return to_sphere(reduced.astype(X.dtype, copy=False))

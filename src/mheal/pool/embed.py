@@ -1,7 +1,7 @@
 """Things that are not vectors yet, made vectors: pixels, PCA, TF-IDF, and networks by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,7 @@ from .source import Kind, Progress
 from .space import to_sphere
 
 COMPONENTS = 64
-# Selection gives every column the same weight by default, so the many components that hold hardly any variance would
-# drown the few that hold most of it.
-VARIANCE = 0.9
+VARIANCE = 0.9  # what the others hold says little
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,8 @@ def embed(
 ) -> Embedding:
     """Vectors of the items: an array (vectors, table), image files or texts. Without a method, the kind's default.
 
-    PCA, TF-IDF, SimCLR and pretrained networks give rows of unit length, which are then compared as they are.
+    PCA (not of tables), TF-IDF, SimCLR and pretrained networks give rows of unit length, if these have 8 columns or
+    more; they are then compared as they are.
     Row i of the result is item i, less the skipped images.
     """
     method, model = _known(method or DEFAULTS[kind], kind)
@@ -78,6 +77,14 @@ def embed(
     X = as_pool(items)
     if not np.isfinite(X).all():
         refuse_nonfinite(X)
+    same = distinct(X)
+    if same is not None:  # what is made of a row once is the same for its copies, to the last bit
+        made = _embed_array(same.of(X), kind, method, seed, progress)
+        return replace(made, X=made.X[same.place])
+    return _embed_array(X, kind, method, seed, progress)
+
+
+def _embed_array(X: npt.NDArray[Any], kind: Kind, method: str, seed: int, progress: Progress | None) -> Embedding:
     if method == "autoencoder":
         return _autoencoded(X, seed, progress)
     if kind == "table":  # columns of a table have units of their own

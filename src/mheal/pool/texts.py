@@ -55,4 +55,4 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
         return weights.toarray(), f"{said}, {components} columns"
     with single_threaded_blas():  # the same numbers on any number of cores
         X = TruncatedSVD(components, random_state=seed).fit_transform(weights)
-    return to_sphere(X), f"{said}, truncated SVD to {components} columns"
+    return to_sphere(X.astype(np.float32, copy=False)), f"{said}, truncated SVD to {components} columns"

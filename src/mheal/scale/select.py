@@ -3,13 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from ..algorithm import MHEAL
 from ..pool.check import as_budget, as_labeled
 from ..pool.source import Progress
-from ..pool.space import HEAD, on_sphere
 from ..selection import Selection
 from ..solve.charge import POWER
 from ..solve.cover import cover
@@ -17,7 +15,7 @@ from .charges import find_charges
 from .clusters import find_clusters
 from .connect import connected
 from .field import Field
-from .partitions import Metric, Partitions
+from .partitions import Partitions
 from .spread import spread_clusters, spread_pool, spread_quota
 from .standard import measure
 
@@ -44,9 +42,7 @@ def select(
         labeled = as_labeled(labeled, pool.shape[0])
         budget = as_budget(budget, pool.shape[0] - len(labeled))
         say(0, 0, "reading")
-        first = np.arange(min(HEAD, pool.shape[0]))
-        raw = model.space == "raw" or (model.space == "auto" and on_sphere(pool.take(first, Metric())))
-        metric = measure(pool, raw)
+        metric = measure(pool, model.space)
         say(0, 0, "clustering")
         clusters = find_clusters(pool, metric, model._kmeans(pool.shape[0], rng), model.cluster_sample, rng)
         metric = replace(metric, unit=model.space == "unit")

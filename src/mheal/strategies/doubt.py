@@ -8,7 +8,7 @@ from .base import Pool, Rows
 from .committee import committee
 
 Scores = npt.NDArray[np.float64]
-BLOCK = 1 << 16  # rows that a model is asked about at a time: features are copied for it
+BLOCK = 1 << 23  # numbers that a model is asked about at a time: they are copied for it
 
 
 def knows_probabilities(pool: Pool) -> bool:
@@ -21,7 +21,8 @@ def probabilities(pool: Pool, rows: Rows) -> Scores:
     if hasattr(pool.model, "row_proba"):
         return np.asarray(pool.model.row_proba(rows), np.float64)
     if hasattr(pool.model, "predict_proba"):
-        blocks = [rows[lo : lo + BLOCK] for lo in range(0, max(1, len(rows)), BLOCK)]
+        step = max(1, BLOCK // pool.X.shape[1])
+        blocks = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
         return np.concatenate([np.asarray(pool.model.predict_proba(pool.X[block]), np.float64) for block in blocks])
     return softmax(decision_values(pool, rows), axis=1)
 

@@ -1,4 +1,4 @@
-"""Our default for those who train a model between purchases."""
+"""Our default for those who have labels already, and a model that has learnt from them."""
 
 from typing import Any, Literal
 
