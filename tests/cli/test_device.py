@@ -106,3 +106,16 @@ def test_a_device_that_is_not_there_is_refused(device, pool, capfd):
         pytest.skip("there is one")
     assert f"torch finds no device {device!r} here" in refused(f"--device {device}", capfd)
     assert [path.name for path in pool.iterdir()] == ["pool.npy"]
+
+
+def test_a_full_device_is_one_line(pool, monkeypatch, capfd):
+    torch = pytest.importorskip("torch")
+
+    def full(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+    monkeypatch.setattr("mheal.algorithm.MHEAL._select", full)
+    assert run(f"select pool.npy -b 3 --device {TORCH_CPU}") == 2
+    said = capfd.readouterr().err
+    assert "mheal: the device has too little free memory: end what else runs there" in said
+    assert "Traceback" not in said

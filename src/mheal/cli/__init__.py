@@ -82,7 +82,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_mistake(error: Exception) -> bool:
-    return isinstance(error, ValueError | TypeError | OSError | MemoryError) or hasattr(error, "format_message")
+    known = isinstance(error, ValueError | TypeError | OSError | MemoryError) or hasattr(error, "format_message")
+    return known or _is_full_device(error)
+
+
+def _is_full_device(error: Exception) -> bool:
+    """Whether torch ran out of a GPU's memory: its error is known by name, since torch may not be here."""
+    return type(error).__name__ == "OutOfMemoryError"
 
 
 def _one_line(error: Exception) -> str:
@@ -90,5 +96,7 @@ def _one_line(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, which is read in place"
+    if _is_full_device(error):
+        return "the device has too little free memory: end what else runs there, or leave out --device to use the CPU"
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     return " ".join(text.split()) or type(error).__name__
