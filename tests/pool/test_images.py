@@ -34,8 +34,18 @@ def test_pixels_of_digits(folder):
     assert (source.kind, source.features, source.skipped) == ("images", "images 8×8 grey, 64 columns", [])
 
 
-def test_pca_is_the_default(folder):
+def test_shapes_are_the_default(folder):
     source = read_pool(folder, seed=3)
+    pixels = read_pool(folder, embed="pca", seed=3)
+    said = pixels.features.removeprefix("images 8×8 grey, ")
+    assert source.features.startswith(f"images 8×8 grey, pixels: {said}, edges: PCA to ")
+    np.testing.assert_allclose(np.linalg.norm(source.X, axis=1), 1, rtol=1e-6)
+    n = pixels.X.shape[1]
+    np.testing.assert_allclose(source.X[:, :n], pixels.X / np.sqrt(2), rtol=1e-5)  # half is pixels, half is edges
+
+
+def test_pca_of_pixels(folder):
+    source = read_pool(folder, embed="pca", seed=3)
     pixels = read_pool(folder, embed="pixels").X
     u, s, _ = np.linalg.svd(pixels - pixels.mean(axis=0), full_matrices=False)
     share = np.cumsum(s**2) / np.sum(s**2)
@@ -44,7 +54,7 @@ def test_pca_is_the_default(folder):
     assert source.features == f"images 8×8 grey, PCA to {n} columns ({100 * share[n - 1]:.0f} % of the variance)"
     wanted = np.abs(u[:, :n] * s[:n])  # directions have no sign
     np.testing.assert_allclose(np.abs(source.X), wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-4)
-    np.testing.assert_array_equal(source.X, read_pool(folder, seed=3).X)
+    np.testing.assert_array_equal(source.X, read_pool(folder, embed="pca", seed=3).X)
 
 
 def test_a_pattern_of_images(folder):
@@ -55,13 +65,14 @@ def test_a_pattern_of_images(folder):
 def test_fewer_images_than_components(folder):
     source = read_pool(folder / "1" / "*1.png")
     assert len(source.files) < 64
-    assert 1 < source.X.shape[1] < len(source.files)
+    assert 1 < source.X.shape[1] < 2 * len(source.files)
 
 
 def test_progress_counts_to_the_end(folder):
     calls = []
     read_pool(folder, progress=lambda *call: calls.append(call))
-    assert calls == [(n, 300, f"{verb} images") for verb in ("opening", "reading") for n in (256, 300)]
+    wanted = [(n, 300, f"{verb} images") for verb in ("opening", "reading") for n in (256, 300)]
+    assert calls == [*wanted, (5, 5, "finding edges")]
 
 
 def test_threads_do_not_matter(folder, monkeypatch):

@@ -45,7 +45,7 @@ Embed = Annotated[
     str | None,
     typer.Option(
         metavar="METHOD",
-        help="How items become vectors: pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
+        help="How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
         "sentence:NAME.",
         rich_help_panel=DATA,
     ),

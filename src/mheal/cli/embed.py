@@ -13,7 +13,7 @@ def embed(
     method: Annotated[
         str | None,
         typer.Option(
-            help="pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME or sentence:NAME. "
+            help="shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME or sentence:NAME. "
             "Default: by the kind."
         ),
     ] = None,

@@ -30,9 +30,10 @@ class Method:
 METHODS = {
     "none": Method("the columns as they are (default for vectors and tables)", ("vectors", "table")),
     "pca": Method(
-        "pixels or columns, PCA to 90 % of the variance, at most 64 columns (default for images)",
+        "pixels or columns, PCA to 90 % of the variance, at most 64 columns",
         ("images", "vectors", "table"),
     ),
+    "shapes": Method("pixels and the edges in them, PCA of each (default for images)", ("images",)),
     "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
     "tfidf": Method("words and pairs of words, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
     "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
@@ -41,7 +42,7 @@ METHODS = {
     "timm:NAME": Method("what a pretrained timm model sees (needs timm)", ("images",)),
     "sentence:NAME": Method("a sentence-transformers model (needs sentence-transformers)", ("texts",)),
 }
-DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "pca", "texts": "tfidf"}
+DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,8 @@ def embed(
 ) -> Embedding:
     """Vectors of the items: an array (vectors, table), image files or texts. Without a method, the kind's default.
 
-    PCA (not of tables), TF-IDF, SimCLR and pretrained networks give rows of unit length, if these have 8 columns or
-    more; they are then compared as they are.
+    Shapes, PCA (not of tables), TF-IDF, SimCLR and pretrained networks give rows of unit length, if these have 8
+    columns or more; they are then compared as they are.
     Row i of the result is item i, less the skipped images.
     """
     method, model = _known(method or DEFAULTS[kind], kind)
@@ -142,7 +143,10 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
     same = None if method in ("timm:NAME", "pixels") else distinct(X)
     if same is not None:  # what is made of an image once is the same for its copies, to the last bit
         X = same.of(X)
-    if method == "pca":
+    if method == "shapes":
+        X, reduced = _shapes(X, pixels.shape, seed, progress)
+        said += f", {reduced}"
+    elif method == "pca":
         X, reduced = _pca(X, seed)
         X, said = to_sphere(X), f"{said}, {reduced}"
     elif method == "autoencoder":
@@ -157,6 +161,19 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
     elif method == "pixels":
         said += f", {X.shape[1]:,} columns"
     return Embedding(X if same is None else X[same.place], said, skipped)
+
+
+def _shapes(
+    X: npt.NDArray[Any], shape: tuple[int, ...], seed: int, progress: Progress | None
+) -> tuple[npt.NDArray[Any], str]:
+    """Principal columns of pixels and of edges, side by side, worth the same."""
+    from .shapes import edges
+
+    pixels, of_pixels = _pca(X, seed)
+    if len(X) == 1:
+        return pixels, of_pixels
+    lines, of_lines = _pca(edges(X.reshape(len(X), *shape), progress), seed)
+    return to_sphere(np.hstack([to_sphere(pixels, 1), to_sphere(lines, 1)])), f"pixels: {of_pixels}, edges: {of_lines}"
 
 
 def _epochs(written: str) -> int:

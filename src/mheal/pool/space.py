@@ -47,9 +47,9 @@ def comparable(X: npt.NDArray[Any]) -> Points:
     return Points(X, np.zeros_like(factor), factor, empty)
 
 
-def to_sphere(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows of unit length; zeros, what is no number, and rows of few columns stay as they are."""
-    if X.shape[1] < FEW:
+def to_sphere(X: npt.NDArray[Any], few: int = FEW) -> npt.NDArray[Any]:
+    """Rows of unit length; zeros, what is no number, and rows of fewer columns than `few` stay as they are."""
+    if X.shape[1] < few:
         return np.ascontiguousarray(X)
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))[:, None]
     lengths[(lengths == 0) | ~np.isfinite(lengths)] = 1
