@@ -17,9 +17,10 @@ ones little. To give every column the same spread, as tables want it, makes as m
 pixels, or all words, not these vectors. `spaces.py` says more; rows in `rows.csv`.
 
 Standard columns are behind up to 200 labels, with every strategy but Core-set on texts. Raw and unit are level on
-images; on texts MHEAL is ahead with unit up to 100 labels, with raw from 200 on. So embedded items have unit length, and
-rows of unit length, whoever made them, are compared as they are (`MHEAL(space="auto")`, `Pool.space`); other rows have
-their columns standardised. What this does not mend: on these texts no strategy is ahead of random labels at 100 and 200.
+images; on texts MHEAL is ahead with unit up to 100 labels, with raw from 200 on. So embedded items have unit length,
+and rows of unit length, whoever made them, are compared as they are (`MHEAL(space="auto")`, `Pool.space`); other rows
+have their columns standardised. What this does not mend: on these texts no strategy is ahead of random labels at 100
+and 200.
 """
 
 Runs = dict[tuple[str, str], dict[tuple[str, str, str], dict[int, float]]]
