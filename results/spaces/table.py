@@ -11,8 +11,8 @@ KINDS = {"Images": ("mnist", "fashion_mnist", "digits", "cifar10"), "Texts": ("f
 SPACES = ("standard", "raw", "unit")
 HEAD = """# In which units should images and texts be compared?
 
-`mheal select` makes vectors of images by PCA and of texts by TF-IDF and SVD. Their first columns vary much, their last
-ones little. To give every column the same spread, as tables want it, makes as much of the last as of the first:
+PCA makes vectors of images (`--embed pca`), TF-IDF and SVD make vectors of texts. Their first columns vary much, their
+last ones little. To give every column the same spread, as tables want it, makes as much of the last as of the first:
 **standard**. **raw** takes vectors as they come, **unit** gives each of them length 1. What learns from the labels sees
 pixels, or all words, not these vectors. `spaces.py` says more; rows in `rows.csv`.
 

@@ -178,6 +178,17 @@ def test_resuming_runs_only_what_is_missing(here, capsys):
     assert listing(here / "compare") == FILES
 
 
+def test_other_features_in_the_same_folder_are_refused(compared, capsys):
+    file = compared / "compare" / "settings.json"
+    before = json.loads(file.read_text())
+    file.write_text(json.dumps(before | {"features": "64 numeric columns, by hand"}))
+    try:
+        assert main([*TINY, "--seeds", "2"]) == 2
+        assert_one_line(capsys, "compare holds runs with", "other features (64 numeric columns, by hand)")
+    finally:
+        file.write_text(json.dumps(before))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

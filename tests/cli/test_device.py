@@ -117,5 +117,5 @@ def test_a_full_device_is_one_line(pool, monkeypatch, capfd):
     monkeypatch.setattr("mheal.algorithm.MHEAL._select", full)
     assert run(f"select pool.npy -b 3 --device {TORCH_CPU}") == 2
     said = capfd.readouterr().err
-    assert "mheal: the device has too little free memory: end what else runs there" in said
+    assert "mheal: the GPU has too little free memory: end what else runs there" in said
     assert "Traceback" not in said

@@ -182,6 +182,22 @@ def test_rerun_repeats_bit_for_bit(desk, capfd, monkeypatch):
     assert "digits.csv has changed" in capfd.readouterr().err
 
 
+def test_rerun_does_not_replace_recorded_picks_by_others(desk, capfd):
+    assert run("select images -b 9") == 0
+    record = json.loads((desk / "picks.json").read_text())
+    for change in ({"embed": "pca"}, {"seed": 5}):
+        other = record | {"parameters": record["parameters"] | change}
+        (desk / "picks.json").write_text(json.dumps(other))
+        before = {name: (desk / name).read_bytes() for name in ("picks.csv", "picks.json")}
+        capfd.readouterr()
+        assert run("select --rerun picks.json") == 2
+        said = capfd.readouterr().err
+        assert "nothing was written; --out FILE writes the new ones" in said
+        assert ("now it is images 8×8 grey, PCA to" in said) == ("embed" in change)
+        assert {name: (desk / name).read_bytes() for name in before} == before
+        assert run("select --rerun picks.json -o new.csv") == 0
+
+
 def test_record_says_what_was_done(desk):
     assert run("select images -b 9 --embed pixels --seed 4") == 0
     record = json.loads((desk / "picks.json").read_text())

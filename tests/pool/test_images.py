@@ -173,3 +173,25 @@ def test_no_readable_image(tmp_path):
 def test_images_have_no_columns(folder):
     with pytest.raises(ValueError, match=r"is not a table and has no column names: leave out columns=\['a'\]"):
         read_pool(folder, columns=["a"])
+
+
+def test_plain_images_are_told_apart_by_their_brightness(tmp_path):
+    for level in range(200):
+        Image.new("L", (16, 16), level + 20).save(tmp_path / f"{level:03}.png")
+    source = read_pool(tmp_path)
+    assert len(np.unique(source.X, axis=0)) == 200
+    nearest = np.abs(source.X - source.X[100]).sum(axis=1).argsort()[:3]
+    assert set(nearest) == {99, 100, 101}
+    assert "edges" not in source.features
+
+
+def test_brightness_stays_where_there_are_edges_of_noise(tmp_path):
+    rng = np.random.default_rng(0)
+    levels = rng.permutation(200)
+    for at, level in enumerate(levels):
+        noise = rng.integers(-8, 9, (16, 16, 3))
+        Image.fromarray((level + 20 + noise).astype(np.uint8)).save(tmp_path / f"{at:03}.png")
+    X = read_pool(tmp_path).X.astype(np.float64)
+    order = np.square(X[:, None] - X).sum(axis=2).argsort(axis=1)
+    off = np.abs(levels[order[:, 1]] - levels)
+    assert off.mean() < 45  # 66 by chance: half of what is compared is brightness

@@ -51,6 +51,12 @@ def test_any_size_will_do(shape):
     np.testing.assert_array_equal(edges(images[64:]), found[64:])  # images do not depend on each other
 
 
+def test_the_margins_count():
+    one, other = np.zeros((2, 63, 63), np.float32)
+    other[:, -6:] = np.random.default_rng(0).random((63, 6), np.float32)
+    assert np.abs(edges(one[None]) - edges(other[None])).max() > 0.1
+
+
 def test_they_say_what_is_shown():
     found = edges(DIGITS)
     known = KNeighborsClassifier(1).fit(found[:900], LABELS[:900])

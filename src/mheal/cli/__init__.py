@@ -97,6 +97,9 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, which is read in place"
     if _is_full_device(error):
-        return "the device has too little free memory: end what else runs there, or leave out --device to use the CPU"
+        return (
+            "the GPU has too little free memory: end what else runs there, or hide it with CUDA_VISIBLE_DEVICES= "
+            "to use the CPU"
+        )
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     return " ".join(text.split()) or type(error).__name__

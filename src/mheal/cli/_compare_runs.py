@@ -11,7 +11,10 @@ from ..pool.files import replacing
 
 Unit = tuple[str, int]  # strategy, seed
 # Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
-DECISIVE = ("model", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256")
+DECISIVE = (
+    "model", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256", "features",
+)  # fmt: skip
+UNIT_ROWS = "rows of unit length as they are, others by standardised columns"
 
 
 @dataclass
@@ -78,13 +81,15 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         changed = [name for name in DECISIVE if before[name] != settings[name]]
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{folder / 'curves.csv'} is there, but no settings.json that says how it was made: {remedy}"
+            f"{folder / 'curves.csv'} is there, but no settings.json that says all of how it was made: {remedy}"
         ) from error
     if changed:
         name = changed[0]
         what = name.removesuffix("_sha256")
         if what != name:
             said = f"other {what}" if what == "labels" else f"another {what}"
+        elif name == "features":
+            said = f"other features ({before[name]})"
         else:
             said = f"--{name.replace('_', '-')} {_shown(before[name])} instead of {_shown(settings[name])}"
         raise ValueError(f"{folder} holds runs with {said}: {remedy}")

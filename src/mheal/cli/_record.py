@@ -63,6 +63,18 @@ def refuse_changed_inputs(request: Request, record: dict[str, Any]) -> None:
             raise ValueError(f"{getattr(request, name)} has changed since that record was written: select anew")
 
 
+def refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
+    """What would be written in place of the recorded picks must be the same."""
+    if picks_digest(result.picks) == record["picks"]["sha256"]:
+        return
+    why = f"which mheal {record['mheal']} made on {record['packages']}"
+    if result.source.features != record.get("features"):
+        why = f"which are of {record.get('features')}, and now it is {result.source.features}"
+    raise ValueError(
+        f"the picks differ from the recorded ones, {why}: nothing was written; --out FILE writes the new ones"
+    )
+
+
 def _inputs(request: Request, folder: Path) -> dict[str, list[Path]]:
     """The files that picks depend on, by what they are; paths are relative to the folder."""
     files = {name: locate(folder / path).files for name in ("pool", "proba") if (path := getattr(request, name))}

@@ -87,7 +87,7 @@ def compare(
     from ..learn import runs
     from ..learn.simulate import split_sizes
     from ._compare_data import read_labelled
-    from ._compare_runs import Runs
+    from ._compare_runs import UNIT_ROWS, Runs
 
     console = messages(quiet)
     chosen = _strategies(strategies)
@@ -99,7 +99,8 @@ def compare(
     settings: dict[str, Any] = dict(
         mheal=mheal.__version__, pool=pool, target=target, model=model, max_pool=max_pool, columns=names(columns),
         without=names(without), id=id_column, text=text, embed=embed, pool_sha256=checksum(data.source.files),
-        labels_sha256=data.labels_sha256, strategies=chosen, seeds=seeds,
+        labels_sha256=data.labels_sha256, features=f"{data.source.features}; {UNIT_ROWS}", strategies=chosen,
+        seeds=seeds,
     )  # fmt: skip
     kept = Runs.find(out, settings)
     steps = sorted({*(_default_budgets(n_pool) if asked is None else asked), *kept.budgets})

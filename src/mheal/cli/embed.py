@@ -27,9 +27,9 @@ def embed(
 ) -> None:
     """Turn a pool into vectors once, to use them many times.
 
-    Row i of the file is item i of the pool; what PCA (not of tables), TF-IDF and networks make has unit length. The
-    other commands do this themselves with --embed. simclr learns from the images for 100 passes over them, which is
-    work for a GPU; simclr:20 takes 20.
+    Row i of the file is item i of the pool, of unit length unless it is pixels, codes of an autoencoder, columns of a
+    table or fewer than 8 numbers. The other commands do this themselves with --embed. simclr learns from the images
+    for 100 passes over them, which is work for a GPU; simclr:20 takes 20.
 
     Example: mheal embed images --method pca --out vectors.npy
     """

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -159,7 +159,7 @@ def select(
     if clusters is not None and classes is not None and clusters != classes:
         raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
     kept_from = [name for name, given in WITHOUT_MODEL.items() if context.params[given]]
-    if strategy is None and labeled is not None and proba is None and kept_from:
+    if strategy in (None, *([ASKING] if forecast else [])) and labeled is not None and proba is None and kept_from:
         console.print(f"{kept_from[0]}: picking without a model of the labels")
     told = proba is not None or (labeled is not None and not kept_from)
     strategy = strategy or (ASKING if told else "mheal")
@@ -182,12 +182,14 @@ def select(
 
 
 def _run(
-    request: "Request", out: str, format: str | None, plot: Path | None, workspace: Path | None, console: "Console"
-) -> "Result":
+    request: "Request", out: str, format: str | None, plot: Path | None, workspace: Path | None, console: "Console",
+    recorded: dict[str, Any] | None = None,
+) -> "Result":  # fmt: skip
+    """Pick and write. Picks that differ from those `recorded` are not written: they would take their place."""
     from ..pool.files import replacing
     from ..pool.workspace import closed_if_stopped
     from ..pool.write import format_of, render
-    from ._record import make_record, record_path
+    from ._record import make_record, record_path, refuse_other_picks
     from ._request import carry_out
 
     form = format_of(out, format)
@@ -206,6 +208,8 @@ def _run(
         if ours:
             _remove_empty(folder)
     with closed_if_stopped(result.unfinished):
+        if recorded is not None:
+            refuse_other_picks(result, recorded)
         content = render(result.picks, result.source, form)
         if plot is not None:
             from ._map import draw
@@ -279,7 +283,8 @@ def _rerun(path: Path, out: str | None, format: str | None, workspace: Path | No
 
     request, record = read_record(path)
     refuse_changed_inputs(request, record)
-    result = _run(request, out or str(path.parent / record["picks"]["file"]), format, None, workspace, console)
+    target = out or str(path.parent / record["picks"]["file"])
+    result = _run(request, target, format, None, workspace, console, None if out else record)
     if picks_digest(result.picks) == record["picks"]["sha256"]:
         console.print("The picks are identical to the recorded ones.")
     else:

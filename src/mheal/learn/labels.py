@@ -10,8 +10,8 @@ def as_classes(labels: Any) -> tuple[npt.NDArray[Any] | None, str]:
     """Labels that a classifier can learn from; or None, and why not, for those that need no classifier."""
     try:
         found = as_labels(labels, len(labels))
-    except (TypeError, ValueError):
-        return None, "the labels are no classes, which are whole numbers or strings"
+    except (TypeError, ValueError) as error:
+        return None, f"the labels are no classes ({error})"
     sizes = np.unique(found, return_counts=True)[1]
     if len(sizes) == 1:
         return None, "all labels are alike"

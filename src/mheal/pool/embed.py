@@ -13,9 +13,10 @@ from ..kernels.threads import single_threaded_blas
 from .check import as_pool
 from .copies import distinct
 from .source import Kind, Progress
-from .space import to_sphere
+from .space import FEW, to_sphere
 
 COMPONENTS = 64
+FAINT = 0.1  # edges whose rows differ by less, in the mean, are noise
 VARIANCE = 0.9  # what the others hold says little
 
 
@@ -78,11 +79,10 @@ def embed(
     X = as_pool(items)
     if not np.isfinite(X).all():
         refuse_nonfinite(X)
-    same = distinct(X)
-    if same is not None:  # what is made of a row once is the same for its copies, to the last bit
-        made = _embed_array(same.of(X), kind, method, seed, progress)
-        return replace(made, X=made.X[same.place])
-    return _embed_array(X, kind, method, seed, progress)
+    made, same = _embed_array(X, kind, method, seed, progress), distinct(X)
+    if same is None:
+        return made
+    return replace(made, X=made.X[same.first][same.place])  # copies are the same to the last bit
 
 
 def _embed_array(X: npt.NDArray[Any], kind: Kind, method: str, seed: int, progress: Progress | None) -> Embedding:
@@ -166,14 +166,20 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
 def _shapes(
     X: npt.NDArray[Any], shape: tuple[int, ...], seed: int, progress: Progress | None
 ) -> tuple[npt.NDArray[Any], str]:
-    """Principal columns of pixels and of edges, side by side, worth the same."""
+    """Principal columns of pixels and of edges, side by side, worth the same; of images without edges only pixels."""
     from .shapes import edges
 
     pixels, of_pixels = _pca(X, seed)
-    if len(X) == 1:
-        return pixels, of_pixels
     lines, of_lines = _pca(edges(X.reshape(len(X), *shape), progress), seed)
-    return to_sphere(np.hstack([to_sphere(pixels, 1), to_sphere(lines, 1)])), f"pixels: {of_pixels}, edges: {of_lines}"
+    if len(X) == 1 or not lines.any() or _mean_length(lines) < FAINT:
+        return to_sphere(pixels), of_pixels
+    parts = [part / _mean_length(part) if part.shape[1] < FEW else to_sphere(part) for part in (pixels, lines)]
+    return to_sphere(np.hstack(parts)), f"pixels: {of_pixels}, edges: {of_lines}"
+
+
+def _mean_length(X: npt.NDArray[Any]) -> float:
+    """The root of the mean square of the rows' lengths; 1 where all are 0."""
+    return float(np.sqrt(np.square(X, dtype=np.float64).sum(axis=1).mean())) or 1.0
 
 
 def _epochs(written: str) -> int:
@@ -195,7 +201,7 @@ def _pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
 
     most = min(COMPONENTS, len(X) - 1, X.shape[1])
     if most == 0:
-        return X, f"{X.shape[1]:,} columns (one row has no PCA)"
+        return X, f"{X.shape[1]:,} columns (one different row has no PCA)"
     model = PCA(most, svd_solver="randomized", random_state=seed)
     with single_threaded_blas(), np.errstate(invalid="ignore"):  # the same numbers on any number of cores
         Z = model.fit_transform(X)

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from ..algorithm import MHEAL
+from ..pool.space import on_sphere
 from ..selection import Selection
 from .base import Pool, Strategy
 
@@ -51,4 +52,6 @@ class MhealPaper(Strategy):
         clusters = min(self.n_clusters, len(pool.X))
         seed = int(pool.rng.integers(2**31))
         model = MHEAL.paper(clusters, device=self.device, random_state=seed)
+        if pool.space == "raw" or (pool.space == "auto" and on_sphere(pool.X)):
+            model.set_params(space="raw")  # on the sphere already, or of one length
         return model.select(pool.X, budget, pool.labeled)
