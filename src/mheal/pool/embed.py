@@ -156,7 +156,7 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         from .pretrained import simclr_features
 
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8).reshape(len(X), *pixels.shape)
-        X = to_sphere(simclr_features(images, epochs, seed, progress))
+        X = simclr_features(images, epochs, seed, progress)  # of unit length already
         said += f", SimCLR to {X.shape[1]} columns"
     elif method == "pixels":
         said += f", {X.shape[1]:,} columns"
