@@ -9,17 +9,17 @@ learnt from those bought. A row of the output is dataset, seed, the model asked 
 random), the model trained on the labels, labels and accuracy. What is done already is not done again.
 """
 
-import csv
 import os
 import sys
 import warnings
-from multiprocessing import Pool as Processes
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MHEAL_NUM_THREADS"):
     os.environ[variable] = "1"  # one process a core
+sys.path.append(str(Path(__file__).parents[1]))  # where by_unit is
 
 import numpy as np
+from by_unit import arguments, measure
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
@@ -99,20 +99,7 @@ def run(job):
     return found
 
 
-def main() -> None:
-    folder, out, seeds = Path(sys.argv[1]), Path(sys.argv[2]), int((sys.argv[3:] or [5])[0])
-    there = list(csv.reader(out.open(encoding="utf-8")))[1:] if out.exists() else []
-    done = {tuple(row[:3]) for row in there}
-    units = [(name, seed, asked) for seed in range(seeds) for name in CHOSEN + JUDGED for asked in ASKED]
-    jobs = [(folder, *unit) for unit in units if tuple(map(str, unit)) not in done]
-    processes = Processes(int(os.environ.get("PROCESSES", 0)) or None)
-    with out.open("a", newline="", encoding="utf-8") as file, processes as pool:
-        if not there:
-            csv.writer(file).writerow(["dataset", "seed", "asked", "trained", "labels", "accuracy"])
-        for rows in pool.imap_unordered(run, jobs):
-            csv.writer(file).writerows(rows)
-            file.flush()
-
-
 if __name__ == "__main__":
-    main()
+    folder, out, seeds = arguments()
+    units = [(name, seed, asked) for seed in seeds for name in CHOSEN + JUDGED for asked in ASKED]
+    measure(run, folder, out, ["dataset", "seed", "asked", "trained", "labels", "accuracy"], units)

@@ -9,18 +9,18 @@ digits, which are too small for it. A row of the output is dataset, seed, embedd
 done already is not done again.
 """
 
-import csv
 import os
 import sys
 import warnings
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MHEAL_NUM_THREADS"):
     os.environ[variable] = "1"  # one process a core
+sys.path.append(str(Path(__file__).parents[1]))  # where by_unit is
 
 import numpy as np
+from by_unit import arguments, measure
 from sklearn.datasets import load_digits
 
 import mheal
@@ -93,20 +93,7 @@ def recipe():
     return replace(mnist(), steps=STEPS)
 
 
-def main() -> None:
-    folder, out, seeds = Path(sys.argv[1]), Path(sys.argv[2]), int((sys.argv[3:] or [5])[0])
-    there = list(csv.reader(out.open(encoding="utf-8")))[1:] if out.exists() else []
-    done = {tuple(row[:3]) for row in there}
-    units = [(name, seed, embedding) for seed in range(seeds) for name in NAMES for embedding in EMBEDDINGS]
-    jobs = [(folder, *unit) for unit in units if tuple(map(str, unit)) not in done]
-    processes = get_context("spawn").Pool(int(os.environ.get("PROCESSES", 0)) or None)
-    with out.open("a", newline="", encoding="utf-8") as file, processes as pool:
-        if not there:
-            csv.writer(file).writerow(["dataset", "seed", "embedding", "model", "labels", "accuracy"])
-        for rows in pool.imap_unordered(run, jobs):
-            csv.writer(file).writerows(rows)
-            file.flush()
-
-
 if __name__ == "__main__":
-    main()
+    folder, out, seeds = arguments()
+    units = [(name, seed, embedding) for seed in seeds for name in NAMES for embedding in EMBEDDINGS]
+    measure(run, folder, out, ["dataset", "seed", "embedding", "model", "labels", "accuracy"], units)

@@ -10,19 +10,19 @@ between them at unit length ("unit"). What learns from the labels sees pixels, o
 dataset, seed, strategy, space, model, labels and accuracy. What is done already is not done again.
 """
 
-import csv
 import os
 import re
 import sys
 import warnings
-from multiprocessing import Pool as Processes
 from pathlib import Path
 from unittest.mock import patch
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MHEAL_NUM_THREADS"):
     os.environ[variable] = "1"  # one process a core
+sys.path.append(str(Path(__file__).parents[1]))  # where by_unit is
 
 import numpy as np
+from by_unit import arguments, measure
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -90,10 +90,11 @@ def embedded(items, text: bool, seed: int):
         return texts.tfidf(items, seed)[0] if text else embed._pca(items, seed)[0]
 
 
-def pools(E, seed: int):
-    """The pool in each space."""
-    known = {"standard": (E, "standard"), "raw": (E, "raw"), "unit": (to_sphere(E), "auto")}
-    return {name: Pool(X, rng=np.random.default_rng(seed), space=space) for name, (X, space) in known.items()}
+def pool_in(space: str, E, seed: int):
+    """The pool in a space."""
+    if space == "unit":
+        return Pool(to_sphere(E), rng=np.random.default_rng(seed))
+    return Pool(E, rng=np.random.default_rng(seed), space=space)
 
 
 def bought(strategy, pool_of):
@@ -128,7 +129,7 @@ def run(job):
         picked = {"": [shuffled[:budget] for budget in BUDGETS]}
     else:
         E = embedded(mine, text, seed)
-        picked = {s: bought(get(title)(), lambda s=s: pools(E, seed)[s]) for s in SPACES}
+        picked = {s: bought(get(title)(), lambda s=s: pool_in(s, E, seed)) for s in SPACES}
     found = []
     for space, sets in picked.items():
         for rows in (pool[picks] for picks in sets):
@@ -138,20 +139,7 @@ def run(job):
     return found
 
 
-def main() -> None:
-    folder, out, seeds = Path(sys.argv[1]), Path(sys.argv[2]), int((sys.argv[3:] or [5])[0])
-    there = list(csv.reader(out.open(encoding="utf-8")))[1:] if out.exists() else []
-    done = {tuple(row[:3]) for row in there}
-    units = [(n, seed, s) for seed in range(seeds) for s in ("random", *STRATEGIES) for n in IMAGES + TEXTS]
-    jobs = [(folder, *unit) for unit in units if tuple(map(str, unit)) not in done]
-    processes = Processes(int(os.environ.get("PROCESSES", 0)) or None)
-    with out.open("a", newline="", encoding="utf-8") as file, processes as pool:
-        if not there:
-            csv.writer(file).writerow(["dataset", "seed", "strategy", "space", "model", "labels", "accuracy"])
-        for rows in pool.imap_unordered(run, jobs):
-            csv.writer(file).writerows(rows)
-            file.flush()
-
-
 if __name__ == "__main__":
-    main()
+    folder, out, seeds = arguments()
+    units = [(n, seed, s) for seed in seeds for s in ("random", *STRATEGIES) for n in IMAGES + TEXTS]
+    measure(run, folder, out, ["dataset", "seed", "strategy", "space", "model", "labels", "accuracy"], units)

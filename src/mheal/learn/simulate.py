@@ -136,9 +136,10 @@ def _split(X: npt.NDArray[Any], y: npt.NDArray[Any], sizes: tuple[int, int], mod
     n_pool, n_test = sizes
     rows = np.arange(len(y))
     pool, test = train_test_split(rows, train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
-    points = comparable(X[pool])
+    mine = X[pool]
+    points = comparable(mine)
     X_test = (X[test] - points.offset) * points.scale
-    space: Space = "raw" if on_sphere(X[pool]) else "auto"
+    space: Space = "raw" if on_sphere(mine) else "auto"
     return _Task(points.array(), y[pool], X_test, y[test], model, seed, space)
 
 

@@ -16,7 +16,7 @@ from .source import Kind, Progress
 from .space import FEW, to_sphere
 
 COMPONENTS = 64
-FAINT = 0.1  # edges whose rows differ by less, in the mean, are noise
+NO_EDGES = 0.1  # those whose rows differ by less, in the mean, are noise
 VARIANCE = 0.9  # what the others hold says little
 
 
@@ -171,7 +171,7 @@ def _shapes(
 
     pixels, of_pixels = _pca(X, seed)
     lines, of_lines = _pca(edges(X.reshape(len(X), *shape), progress), seed)
-    if len(X) == 1 or not lines.any() or _mean_length(lines) < FAINT:
+    if len(X) == 1 or not lines.any() or _mean_length(lines) < NO_EDGES:
         return to_sphere(pixels), of_pixels
     parts = [part / _mean_length(part) if part.shape[1] < FEW else to_sphere(part) for part in (pixels, lines)]
     return to_sphere(np.hstack(parts)), f"pixels: {of_pixels}, edges: {of_lines}"
