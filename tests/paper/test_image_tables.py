@@ -178,15 +178,16 @@ def test_a_plan_is_what_a_run_would_have_bought(digits, tmp_path, workers):
     task = Task.load("mnist", "clean", digits, True)
     task.prepare([("MHEAL", 3)], silent)
     unfinished = Unfinished(tmp_path)
-    make_plans(task, [("MHEAL", 3), ("BALD", 3)], unfinished, silent, workers)
-    assert [path.name for path in (tmp_path / "plans").iterdir()] == ["MHEAL 3.json"]
-    planned = task.run(("MHEAL", 3), unfinished)
-    alone = task.run(("MHEAL", 3), Unfinished(tmp_path / "nowhere"))
-    assert planned.X.size == 0 < alone.X.size
-    for n in (30, 50):
-        assert planned._buy(n, None).tolist() == alone._buy(n, None).tolist()
-    stored = unfinished.plan(("MHEAL", 3))
-    assert stored[30].tolist() == stored[50][:30].tolist()
+    make_plans(task, [("K-means", 3), ("MHEAL", 3), ("BALD", 3)], unfinished, silent, workers)
+    assert sorted(path.name for path in (tmp_path / "plans").iterdir()) == ["K-means 3.json", "MHEAL 3.json"]
+    for title in ("K-means", "MHEAL"):
+        planned = task.run((title, 3), unfinished)
+        alone = task.run((title, 3), Unfinished(tmp_path / "nowhere"))
+        assert planned.X.size == 0 < alone.X.size
+        for n in (30, 50):
+            assert planned._buy(n, None).tolist() == alone._buy(n, None).tolist()
+        stored = unfinished.plan((title, 3))
+        assert (stored[30].tolist() == stored[50][:30].tolist()) == (title == "MHEAL")  # K-means begins anew
 
 
 def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatch):

@@ -5,7 +5,8 @@ random and counted; every network starts from scratch at each number of labels, 
 dataset and that number alone; accuracy is that of the network without dropout on the official test set.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -207,23 +208,40 @@ def collect(
 
 
 def make_plans(task: Task, units: list[Unit], unfinished: Unfinished, progress: Progress, workers: int) -> None:
-    """Let lines that plan do so, in so many processes; a plan is a file, and is made once."""
+    """Let lines that plan do so, in so many processes; a plan is a file, and is made once.
+
+    Lines that begin anew at each number of labels plan for all of these side by side, the largest first.
+    """
     missing = [u for u in units if task.lines[u[0]].method.plans and unfinished.plan(u) is None]
-    if not missing:
-        return
     runs = [task.run(unit, unfinished) for unit in missing]
-    jobs = [(run.method, run.X, run.budgets, run.first, run.seed) for run in runs]
+    jobs = [(at, budgets) for at, run in enumerate(runs) for budgets in _apart(run)]
+    left, plans = Counter(at for at, _ in jobs), [dict[int, Rows]() for _ in runs]
+    work = [(runs[at].method, runs[at].X, budgets, runs[at].first, runs[at].seed) for at, budgets in jobs]
+    for done, (job, found) in enumerate(_made(work, workers)):
+        at = jobs[job][0]
+        plans[at] |= found
+        left[at] -= 1
+        if not left[at]:
+            unfinished.keep_plan(missing[at], plans[at])
+        progress(done + 1, len(jobs), f"{task.name}, planning")
+
+
+def _apart(run: Run) -> list[tuple[int, ...]]:
+    """Numbers of labels that can be planned for apart from the others."""
+    budgets = sorted(run.budgets, reverse=True)
+    return [tuple(budgets)] if run.method.strategy.kind == "ranked" else [(n,) for n in budgets]
+
+
+def _made(work: list[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, dict[int, Rows]]]:
+    """The number and the plan of each piece of work, as they come."""
+    if workers == 1 or len(work) < 2:
+        yield from ((at, plan(*one)) for at, one in enumerate(work))
+        return
     with ExitStack() as stack:
-        if workers == 1:
-            plans: Iterable[tuple[int, dict[int, Rows]]] = enumerate(plan(*job) for job in jobs)
-        else:
-            pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"), one_thread))
-            futures = {pool.submit(plan, *job): at for at, job in enumerate(jobs)}
-            stack.callback(pool.shutdown, wait=False, cancel_futures=True)  # of use where this is interrupted
-            plans = ((futures[future], future.result()) for future in as_completed(futures))
-        for done, (at, planned) in enumerate(plans):
-            unfinished.keep_plan(missing[at], planned)
-            progress(done + 1, len(missing), f"{task.name}, planning")
+        pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"), one_thread))
+        futures = {pool.submit(plan, *one): at for at, one in enumerate(work)}
+        stack.callback(pool.shutdown, wait=False, cancel_futures=True)  # of use where this is interrupted
+        yield from ((futures[future], future.result()) for future in as_completed(futures))
 
 
 class Trainers(ExitStack):

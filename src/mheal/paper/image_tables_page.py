@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..solve.worth import ASK_FROM, DOUBT
+from .image_lines import CANDIDATES
 from .image_measured import Measured
 from .image_pools import KINDS
 from .image_tables_lost import SHARES, UNSUPERVISED, lost, shares
@@ -72,8 +73,10 @@ images. Recipes were set by what Random is known to reach on them (`results/reci
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
 an autoencoder; the rest ask the network, or VAAL its own. {ASKS} does both: it buys in rounds, as lines that ask do,
 what {DEFAULT} would buy up to {ASK_FROM} labels; from then on a row is worth the network's doubt of it to the power
-{DOUBT:g}. Protocol: `mheal.paper.image_tables`. The paper prints one number a cell, with no spread. Minutes are by the
-clock; where other runs shared the GPU they say what it cost at most.
+{DOUBT:g}. Both of ours look at an image that is there twice once (`results/copies`). On MNIST lines that draw from the
+network, and CDAL+RL, see {CANDIDATES:,} images a round, the others all. Protocol: `mheal.paper.image_tables`.
+The paper prints one number a cell, with no spread. Minutes are by the clock; where other runs shared the GPU they say
+what it cost at most.
 
 {chr(10).join(runs)}
 

@@ -12,6 +12,7 @@ from .base import Rows
 LARGE = 20_000  # rows from which centres are fitted on batches
 BATCH = 5000
 RESTARTED = 100_000  # up to this many rows × clusters ten starts are cheap, and with few clusters they matter
+STARTED_ONCE = 10**9  # from this many on a start takes minutes, and with so many clusters all are alike
 
 
 def euclidean_clusters(
@@ -25,7 +26,7 @@ def euclidean_clusters(
     if len(Z) <= LARGE:
         kmeans = KMeans(k, n_init=10 if len(Z) * k <= RESTARTED else 1, random_state=seed)
     else:
-        kmeans = MiniBatchKMeans(k, batch_size=BATCH, n_init=3, random_state=seed)
+        kmeans = MiniBatchKMeans(k, batch_size=BATCH, n_init=3 if len(Z) * k < STARTED_ONCE else 1, random_state=seed)
     with threadpool_limits(1, "openmp"), warnings.catch_warnings():  # threads would add up centres in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: callers fill up
         labels = kmeans.fit_predict(Z)
