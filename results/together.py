@@ -1,11 +1,14 @@
 """Tables 3 to 5 in parts, side by side on one GPU: a process a part; rows are put together as parts end.
 
-    python results/together.py WORK [--data DIR] [--tables 3 4 5] [--datasets mnist …] [--lines TITLE …] [--seeds N]
+    python results/together.py WORK [--into DIR] [--data DIR] [--tables 3 4 5] [--datasets mnist …] [--lines TITLE …]
+        [--seeds N]
 
 A part is some lines of a table and a dataset that cost about the same, so that none waits long for another. It is made
-by `mheal reproduce` in a folder of its own under WORK, which begins with the rows that results/ has; call this again
-and it goes on where it was. Before it, let processes share the GPU: `nvidia-cuda-mps-control -d`. What each prints is
-in WORK/log.
+by `mheal reproduce` in a folder of its own under WORK, which begins with the rows that DIR/table3 … have (by default
+those beside this file), and adds to them in the end. Called again with the same lines, it goes on where it was. Rows of
+another protocol are not added to: then name another DIR. Before it, let processes share the GPU:
+`nvidia-cuda-mps-control -d`. What each prints is in WORK/log. Pages and pictures follow from the rows, with
+`mheal reproduce table3 --out DIR/table3`, which on a machine without a GPU makes nothing else.
 """
 
 import argparse
@@ -14,17 +17,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
 
 from mheal import datasets
-from mheal.paper.image_lines import COLUMNS, lines
+from mheal.paper.image_lines import COLUMNS, answers, lines
 from mheal.paper.image_pools import KINDS
 from mheal.paper.image_tables import Task, protocol
+from mheal.paper.machine import hindrance
 from mheal.paper.rows import RawRows, Row, stored_rows
 
-RESULTS = Path(__file__).parent
 GROUPS = (  # what is slow alone comes first; lines that no group names make a group of their own
     ("VAAL",),
     ("CDAL+CoreSet", "CDAL+RL"),
@@ -43,8 +46,10 @@ writing = Lock()
 def main() -> None:
     """Learn the features that lines look at, then make all parts that lack rows."""
     asked = _arguments()
+    if why := hindrance(quick=False):
+        sys.exit(f"networks are not trained here: {why}")
     began = time.perf_counter()
-    homes = {table: _rows(RESULTS / f"table{table}", table) for table in asked.tables}
+    homes = {table: _rows(asked.into / f"table{table}", table) for table in asked.tables}
     parts: list[Part] = [
         (table, name, group)
         for name in asked.datasets
@@ -52,17 +57,21 @@ def main() -> None:
         for table in asked.tables
         if not all(homes[table].has(name, t, KINDS[table - 3], s) for t in group for s in range(asked.seeds))
     ]
-    with ThreadPoolExecutor(asked.processes) as pool:
+    pool, learnt = ThreadPoolExecutor(asked.processes), Learnt()
+    try:
         wanted = {(name, lines(name)[title].features) for _, name, group in parts for title in group}
-        learnt: Learnt = {}
         for name in asked.datasets:
             if (name, "simclr") in wanted:
                 learnt[name, "simclr"] = pool.submit(_learn, asked, name, "simclr")
             if wanted & {(name, "codes"), (name, "dec")}:  # which are learnt one after the other
                 learnt[name, "codes"] = learnt[name, "dec"] = pool.submit(_learn, asked, name, "codes,dec")
-        for part in [pool.submit(_make, asked, part, learnt) for part in parts]:
-            part.result()
+        made = [pool.submit(_make, asked, part, learnt) for part in parts]
+        failed = [str(part.exception()) for part in as_completed(made) if part.exception()]
+    finally:
+        pool.shutdown(cancel_futures=True)  # of use where this is interrupted
     print(f"{time.perf_counter() - began:.0f} s in all")
+    if failed:
+        sys.exit("\n".join(dict.fromkeys(failed)))
 
 
 def _groups(titles: Sequence[str]) -> list[tuple[str, ...]]:
@@ -83,7 +92,7 @@ def _make(asked: argparse.Namespace, part: Part, learnt: Learnt) -> None:
     for title in group:
         if (name, lines(name)[title].features) in learnt:
             learnt[name, lines(name)[title].features].result()
-    folder, home = asked.work / f"table{table} {name} {group[0]}", RESULTS / f"table{table}"
+    folder, home = asked.work / f"table{table} {name} {group[0]}", asked.into / f"table{table}"
     _copy([row for row in stored_rows(home) if row["dataset"] == name and row["method"] in group], folder, table)
     command = ["-m", "mheal", "reproduce", f"table{table}", "--out", str(folder), "--dataset", name, "--quiet"]
     command += ["--seeds", str(asked.seeds), *(word for title in group for word in ("--line", title))]
@@ -116,10 +125,11 @@ def _run(asked: argparse.Namespace, what: str, command: list[str]) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder of table3, table4 and table5")
     parser.add_argument("--data", type=Path, default=datasets.path("mnist").parent, help="folder of NAME.npz files")
     parser.add_argument("--tables", type=int, nargs="+", choices=(3, 4, 5), default=(3, 4, 5))
     parser.add_argument("--datasets", nargs="+", choices=tuple(COLUMNS), default=tuple(COLUMNS))
-    parser.add_argument("--lines", nargs="+", default=(), metavar="TITLE")
+    parser.add_argument("--lines", nargs="+", choices=tuple(answers()), default=(), metavar="TITLE")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--processes", type=int, default=8, help="at a time")
     parser.add_argument("--learn", nargs=2, help=argparse.SUPPRESS)  # NAME KINDS: learn features, and no more

@@ -14,6 +14,7 @@ from mheal.paper.image_features import Features, principal
 from mheal.paper.image_lines import COLUMNS, answers, lines
 from mheal.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
 from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, protocol
+from mheal.paper.image_tables_page import EARLIER
 from mheal.paper.image_unfinished import Unfinished
 from mheal.paper.published import BUDGETS, accuracies
 from mheal.paper.rows import RawRows, stored_rows
@@ -287,3 +288,15 @@ def test_without_a_gpu_a_full_run_shows_what_is_there(tmp_path, monkeypatch):
     page = run(tmp_path / "new" / "table3", None, None, False, silent)
     assert "Missing: mnist; cifar10; cifar100. They were not made on this machine: they need a GPU" in page
     assert [path.name for path in (tmp_path / "new" / "table3").iterdir()] == ["README.md"]
+
+
+def test_rows_of_an_earlier_protocol_are_shown_and_said_to_be_that(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "gpu", lambda: None)
+    row = {"dataset": "mnist", "method": "Random", "setting": "clean", "seed": 0, "accuracy": {100: 0.5}}
+    row |= {"copies": {100: 0}, "wrong": {100: 0}, "seconds": 1, "device": "GPU"}
+    for name, made in (("now", protocol(False)), ("before", protocol(False) | {"first": 3})):
+        RawRows(tmp_path / name / "table3", "table3", made).add([row])
+    said = {name: run(tmp_path / name / "table3", None, None, False, silent) for name in ("now", "before")}
+    assert "50.0" in said["before"]
+    assert EARLIER in said["before"]
+    assert EARLIER not in said["now"]

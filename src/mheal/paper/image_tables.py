@@ -52,7 +52,7 @@ from .image_tables_picture import draw
 from .image_unfinished import Unfinished, Unit
 from .machine import gpu, hindrance
 from .report import write_page
-from .rows import RawRows, one_thread, stored_rows
+from .rows import RawRows, made_so, one_thread, stored_rows
 
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
 QUICK, SMALL = (20, 30, 50), 2000  # labels and images of a quick run, which is about MNIST only
@@ -74,7 +74,8 @@ def run(
             collect(kind, name, rows, data, wanted, titles, quick, progress)
     found, clean = stored_rows(out), stored_rows(out.parent / "table3")
     draw(out, kind, found, answers())
-    return write_page(out, page(kind, found, answers(), quick, clean, why))
+    earlier = bool(found) and not made_so(out, protocol(quick))
+    return write_page(out, page(kind, found, answers(), quick, clean, why, earlier))
 
 
 def _wanted(part: Part, datasets: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -214,7 +215,7 @@ def make_plans(task: Task, units: list[Unit], unfinished: Unfinished, progress: 
     """
     missing = [u for u in units if task.lines[u[0]].method.plans and unfinished.plan(u) is None]
     runs = [task.run(unit, unfinished) for unit in missing]
-    jobs = [(at, budgets) for at, run in enumerate(runs) for budgets in _apart(run)]
+    jobs = sorted(((at, budgets) for at, run in enumerate(runs) for budgets in _apart(run)), key=_largest_first)
     left, plans = Counter(at for at, _ in jobs), [dict[int, Rows]() for _ in runs]
     work = [(runs[at].method, runs[at].X, budgets, runs[at].first, runs[at].seed) for at, budgets in jobs]
     for done, (job, found) in enumerate(_made(work, workers)):
@@ -224,6 +225,10 @@ def make_plans(task: Task, units: list[Unit], unfinished: Unfinished, progress: 
         if not left[at]:
             unfinished.keep_plan(missing[at], plans[at])
         progress(done + 1, len(jobs), f"{task.name}, planning")
+
+
+def _largest_first(job: tuple[int, tuple[int, ...]]) -> int:
+    return -max(job[1])
 
 
 def _apart(run: Run) -> list[tuple[int, ...]]:
@@ -237,11 +242,12 @@ def _made(work: list[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, dict
     if workers == 1 or len(work) < 2:
         yield from ((at, plan(*one)) for at, one in enumerate(work))
         return
-    with ExitStack() as stack:
-        pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"), one_thread))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), one_thread)
+    try:
         futures = {pool.submit(plan, *one): at for at, one in enumerate(work)}
-        stack.callback(pool.shutdown, wait=False, cancel_futures=True)  # of use where this is interrupted
         yield from ((futures[future], future.result()) for future in as_completed(futures))
+    finally:
+        pool.shutdown(cancel_futures=True)  # of use where this is interrupted
 
 
 class Trainers(ExitStack):

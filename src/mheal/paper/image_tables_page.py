@@ -19,18 +19,25 @@ POOLS = {
     "repeated": "every training image once and 10,000 of them twice, in random order; a copy costs a label",
     "noisy": "every training image once and 10,000 of them twice, in random order, the copies with wrong labels",
 }
+EARLIER = " Some rows are from before a change of this protocol: the README of the folder above says which."
 PLACES = {"yes": "ahead", "no difference": "level", "no": "behind"}
 
 
 def page(
-    kind: str, rows: Sequence[Row], answers: Answers, quick: bool, clean: Sequence[Row] | None = None, why: str = ""
-) -> str:
-    """The page in Markdown; `clean` are the rows of Table 3, `why` says what keeps this machine from making more."""
+    kind: str, rows: Sequence[Row], answers: Answers, quick: bool, clean: Sequence[Row] | None = None, why: str = "",
+    earlier: bool = False,
+) -> str:  # fmt: skip
+    """The page in Markdown.
+
+    clean : the rows of Table 3
+    why : what keeps this machine from making more
+    earlier : whether rows are there that were made under an earlier protocol
+    """
     found = Measured(rows)
     first, number = figure_number(kind, "mnist"), 3 + KINDS.index(kind)
     parts = [
         f"# Table {number} and Figures {first}–{first + 2}: networks that learn from few images, {kind} pool",
-        _opening(kind, found, answers, quick, why),
+        _opening(kind, found, answers, quick, why, earlier),
         """## Accuracy, %
 Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ is as printed, within a point
 or two standard deviations of ours; else the difference in points.""",
@@ -53,7 +60,7 @@ The text says that unsupervised lines ({", ".join(UNSUPERVISED)}) lose less than
     return "\n\n".join(parts) + "\n"
 
 
-def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str) -> str:
+def _opening(kind: str, found: Measured, answers: Answers, quick: bool, why: str, earlier: bool) -> str:
     runs = []
     for name in found.datasets:
         seeds = sorted({found.seeds(name, title) for title in answers} - {0})
@@ -71,16 +78,17 @@ network start with all those of the first column, except {ASKS}. At each number 
 scratch on what a line has bought, with a recipe that depends on that number alone, and tested on the official test
 images. Recipes were set by what Random is known to reach on them (`results/recipes`).
 {PAPER} plans from codes of DEC, lines named SimCLR from features of SimCLR, the other lines that plan from codes of
-an autoencoder; the rest ask the network, or VAAL its own. {ASKS} does both: it buys in rounds, as lines that ask do,
-what {DEFAULT} would buy up to {ASK_FROM} labels; from then on a row is worth the network's doubt of it to the power
-{DOUBT:g}. Both of ours look at an image that is there twice once (`results/copies`). On MNIST lines that draw from the
-network, and CDAL+RL, see {CANDIDATES:,} images a round, the others all. Protocol: `mheal.paper.image_tables`.
-The paper prints one number a cell, with no spread. Minutes are by the clock; where other runs shared the GPU they say
-what it cost at most.
+an autoencoder; Hierarchical looks at such codes and at the labels it buys; the rest ask the network, or VAAL its own.
+{ASKS} does both: it buys in rounds, as lines that ask do, what {DEFAULT} would buy up to {ASK_FROM} labels (on CIFAR
+up to the first column); from then on a row is worth the network's doubt of it to the power {DOUBT:g}. Both of ours look
+only once at an image that is there twice (`results/copies`). On MNIST lines that ask the network for draws of its
+dropout, and CDAL+RL, see {CANDIDATES:,} images a round; K-medoids works on as many everywhere; all others see all.
+Protocol: `mheal.paper.image_tables`. The paper prints one number a cell, with no spread. Minutes are by the clock;
+where other runs shared the GPU they say what it cost at most.
 
 {chr(10).join(runs)}
 
-{_missing(found, answers, why)}"""
+{_missing(found, answers, why)}{EARLIER if earlier else ""}"""
 
 
 def _missing(found: Measured, answers: Answers, why: str) -> str:

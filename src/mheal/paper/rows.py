@@ -15,6 +15,7 @@ from ..pool.source import Progress
 Row = dict[str, Any]
 Key = tuple[str, str, str, int]  # dataset, method, setting, seed
 KEY = ("dataset", "method", "setting", "seed")
+PROTOCOL = "protocol.json"
 
 
 class RawRows:
@@ -27,15 +28,14 @@ class RawRows:
     def __init__(self, folder: Path, experiment: str, protocol: Mapping[str, Any]) -> None:
         self.file, self.experiment = folder / "rows.jsonl", experiment
         folder.mkdir(parents=True, exist_ok=True)
-        note, text = folder / "protocol.json", json.dumps(protocol, indent=2, ensure_ascii=False) + "\n"
         lines: list[str] = []
         if self.file.exists():
-            if not note.exists() or json.loads(note.read_text(encoding="utf-8")) != json.loads(text):
+            if not made_so(folder, protocol):
                 raise ValueError(f"{self.file} is from another experiment or size: name another folder, or delete it")
             lines = self.file.read_text(encoding="utf-8").splitlines()
         else:
-            with replacing(note) as part:
-                part.write_text(text, encoding="utf-8")
+            with replacing(folder / PROTOCOL) as part:
+                part.write_text(json.dumps(protocol, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         self.rows: list[Row] = [json.loads(line) for line in lines]
         self.done = {_key(row) for row in self.rows}
         self._text = "".join(f"{line}\n" for line in lines)
@@ -61,6 +61,12 @@ class RawRows:
             for key, value in wanted.items()
         }
         return [row for row in self.rows if all(row[key] in values for key, values in sets.items())]
+
+
+def made_so(folder: Path, protocol: Mapping[str, Any]) -> bool:
+    """Whether the rows in `folder` were made under this protocol."""
+    note = folder / PROTOCOL
+    return note.exists() and bool(json.loads(note.read_text(encoding="utf-8")) == json.loads(json.dumps(protocol)))
 
 
 def stored_rows(folder: Path) -> list[Row]:
