@@ -23,10 +23,9 @@ Mean height of the learning curve (area under it, %), so that 500 labels weigh m
 accuracy at 20 labels. The last columns are means over all eight; "rank" is over splits, budgets, datasets and models,
 1 the best. Strategies that look at labels between budgets have the advantage of that; kmeans, kmedoids, typiclust and
 mheal-paper are told each budget in advance; mheal, random and the other ranked ones pick once, and every budget takes
-the first picks. spal's solver has been improved since; its rows on all but Phishing are from before. Rows of
-Phishing have unit length, and are compared as they are (`results/spaces`). The constants of mheal's default were chosen
-on eight datasets, these four among them (`results/defaults`); those of mheal-asking, which is mheal until it has 64
-labels and a model, on others (`results/asking`).
+the first picks. Rows of Phishing have unit length, and are compared as they are (`results/spaces`). The constants of
+mheal's default were chosen on eight datasets, these four among them (`results/defaults`); those of mheal-asking, which
+is mheal until it has 64 labels and a model, on others (`results/asking`).
 """
 
 
