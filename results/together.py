@@ -43,9 +43,8 @@ Learnt = dict[tuple[str, str], Future[None]]  # features, by dataset and kind
 writing = Lock()
 
 
-def main() -> None:
+def main(asked: argparse.Namespace) -> None:
     """Learn the features that lines look at, then make all parts that lack rows."""
-    asked = _arguments()
     if why := hindrance(quick=False):
         sys.exit(f"networks are not trained here: {why}")
     began = time.perf_counter()
@@ -137,8 +136,9 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    if learn := _arguments().learn:
-        task = Task.load(learn[0], "clean", None, quick=False)
-        task.features.prepare(learn[1].split(","), range(_arguments().seeds), lambda *_: None)
+    asked = _arguments()
+    if asked.learn:
+        task = Task.load(asked.learn[0], "clean", None, quick=False)
+        task.features.prepare(asked.learn[1].split(","), range(asked.seeds), lambda *_: None)
     else:
-        main()
+        main(asked)

@@ -9,11 +9,12 @@ from sklearn.datasets import load_digits
 pytest.importorskip("torch")
 
 from mheal.deep.simclr import encode
-from mheal.paper import Part, image_tables, machine
+from mheal.paper import Part, image_plans, image_tables, machine
 from mheal.paper.image_features import Features, principal
 from mheal.paper.image_lines import COLUMNS, answers, lines
+from mheal.paper.image_plans import make_plans
 from mheal.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
-from mheal.paper.image_tables import Task, collect, make_plans, network_recipe, protocol
+from mheal.paper.image_tables import Task, collect, network_recipe, protocol
 from mheal.paper.image_tables_page import EARLIER
 from mheal.paper.image_unfinished import Unfinished
 from mheal.paper.published import BUDGETS, accuracies
@@ -164,7 +165,7 @@ def test_a_stopped_table_ends_as_if_it_had_not_been_stopped(digits, tmp_path, mo
         patch.setattr(image_tables, "COVER", 3)
         with pytest.raises(ValueError, match="begun under another protocol: delete that folder"):
             rows_of(tmp_path / "stopped")
-    monkeypatch.setattr(image_tables, "plan", None)  # plans are read
+    monkeypatch.setattr(image_plans, "plan", None)  # plans are read
     assert rows_of(tmp_path / "stopped") == whole
     assert not unfinished.parent.exists()
     (unfinished / "plans").mkdir(parents=True)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits, make_blobs
 
 import reference
-from mheal.strategies import Pool, get
+from mheal.strategies import Pool, clusters, get
 from mheal.strategies.clusters import euclidean_clusters, nearest_members
 
 
@@ -138,3 +139,13 @@ def test_stratified_rows_are_equally_likely():
         times[get("stratified")(n_clusters=3).select(Pool(X, rng=np.random.default_rng(seed)), 12).indices] += 1
     expected = 600 * 12 / 120
     assert np.square(times - expected).sum() / expected < 170  # χ² with 119 degrees: 1 in 1,000 above 171
+
+
+def test_large_pools_with_very_many_clusters_start_once(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    monkeypatch.setattr(clusters, "LARGE", 100)
+    seed = int(np.random.default_rng(1).integers(2**31))
+    for once, starts in ((400 * 40, 1), (400 * 40 + 1, 3)):
+        monkeypatch.setattr(clusters, "STARTED_ONCE", once)
+        wanted = MiniBatchKMeans(40, batch_size=clusters.BATCH, n_init=starts, random_state=seed).fit_predict(X)
+        np.testing.assert_array_equal(euclidean_clusters(X, 40, np.random.default_rng(1))[0], wanted)

@@ -5,13 +5,9 @@ random and counted; every network starts from scratch at each number of labels, 
 dataset and that number alone; accuracy is that of the network without dropout on the official test set.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +19,7 @@ from ..algorithm import COVER
 from ..cluster.spacing import COMPARISONS, NEIGHBOURS, REFERENCES
 from ..deep.recipes import Recipe, cifar, mnist
 from ..kernels.threads import thread_count
-from ..learn.networks import Network, Rows, Run, plan, run_together
+from ..learn.networks import Network, Rows, Run, run_together
 from ..pool.source import Progress
 from ..solve.charge import POWER, TRIM
 from ..solve.cover import CANDIDATES as COVERING
@@ -46,13 +42,14 @@ from .image_lines import (
     answers,
     lines,
 )
+from .image_plans import make_plans
 from .image_pools import EXTRA, KINDS, image_pool, share_of_copies, share_of_wrong
 from .image_tables_page import page
 from .image_tables_picture import draw
 from .image_unfinished import Unfinished, Unit
 from .machine import gpu, hindrance
 from .report import write_page
-from .rows import RawRows, made_so, one_thread, stored_rows
+from .rows import RawRows, made_so, stored_rows
 
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
 QUICK, SMALL = (20, 30, 50), 2000  # labels and images of a quick run, which is about MNIST only
@@ -206,48 +203,6 @@ def collect(
     with Trainers(task, often or len(runs)) as trainers:
         run_together(runs, trainers.train, trainers.score, finished, thread_count())
     unfinished.end()
-
-
-def make_plans(task: Task, units: list[Unit], unfinished: Unfinished, progress: Progress, workers: int) -> None:
-    """Let lines that plan do so, in so many processes; a plan is a file, and is made once.
-
-    Lines that begin anew at each number of labels plan for all of these side by side, the largest first.
-    """
-    missing = [u for u in units if task.lines[u[0]].method.plans and unfinished.plan(u) is None]
-    runs = [task.run(unit, unfinished) for unit in missing]
-    jobs = sorted(((at, budgets) for at, run in enumerate(runs) for budgets in _apart(run)), key=_largest_first)
-    left, plans = Counter(at for at, _ in jobs), [dict[int, Rows]() for _ in runs]
-    work = [(runs[at].method, runs[at].X, budgets, runs[at].first, runs[at].seed) for at, budgets in jobs]
-    for done, (job, found) in enumerate(_made(work, workers)):
-        at = jobs[job][0]
-        plans[at] |= found
-        left[at] -= 1
-        if not left[at]:
-            unfinished.keep_plan(missing[at], plans[at])
-        progress(done + 1, len(jobs), f"{task.name}, planning")
-
-
-def _largest_first(job: tuple[int, tuple[int, ...]]) -> int:
-    return -max(job[1])
-
-
-def _apart(run: Run) -> list[tuple[int, ...]]:
-    """Numbers of labels that can be planned for apart from the others."""
-    budgets = sorted(run.budgets, reverse=True)
-    return [tuple(budgets)] if run.method.strategy.kind == "ranked" else [(n,) for n in budgets]
-
-
-def _made(work: list[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, dict[int, Rows]]]:
-    """The number and the plan of each piece of work, as they come."""
-    if workers == 1 or len(work) < 2:
-        yield from ((at, plan(*one)) for at, one in enumerate(work))
-        return
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), one_thread)
-    try:
-        futures = {pool.submit(plan, *one): at for at, one in enumerate(work)}
-        yield from ((futures[future], future.result()) for future in as_completed(futures))
-    finally:
-        pool.shutdown(cancel_futures=True)  # of use where this is interrupted
 
 
 class Trainers(ExitStack):

@@ -12,7 +12,7 @@ from .base import Rows
 LARGE = 20_000  # rows from which centres are fitted on batches
 BATCH = 5000
 RESTARTED = 100_000  # up to this many rows × clusters ten starts are cheap, and with few clusters they matter
-STARTED_ONCE = 10**9  # from this many on a start takes minutes, and with so many clusters all are alike
+STARTED_ONCE = 10**9  # from this many on there is one start: to compare several would cost as much again for each
 
 
 def euclidean_clusters(
