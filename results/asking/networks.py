@@ -1,10 +1,11 @@
-"""How should MHEAL ask a network? Variants on MNIST, judged on training images that are left out of the pool.
+"""How should MHEAL ask a network? Variants judged on training images that are left out of the pool.
 
-    python results/asking/networks.py DATA OUT.jsonl [SEEDS]
+    python results/asking/networks.py DATA NAME OUT.jsonl [SEEDS]
 
-DATA holds mnist.npz and features/mnist_codes_SEED.npz, which `mheal reproduce table3` leaves there. The last 10,000
-training images are the test set, the others the pool; networks, recipe, rounds and first labels are those of Table 3.
-Wants a GPU. What is done already is not done again; unfinished runs go on from the folder beside OUT.
+NAME is mnist, cifar10 or cifar100; DATA holds NAME.npz and, in features/, what `mheal reproduce table3` leaves there:
+codes of MNIST, features of SimCLR of the others. The last 10,000 training images are the test set, the others the pool;
+networks, recipe, rounds and first labels are those of Table 3. Wants a GPU. What is done already is not done again;
+unfinished runs go on from the folder beside OUT.
 """
 
 import json
@@ -18,47 +19,65 @@ from mheal import datasets
 from mheal.learn.networks import Method, Run, run_together
 from mheal.paper.image_lines import CANDIDATES, COLUMNS, DRAWS, FIRST, ROUND
 from mheal.paper.image_pools import image_pool
-from mheal.paper.image_tables import Task, Trainers
+from mheal.paper.image_tables import Task, Trainers, _channels_first
 from mheal.strategies import get
+from mheal.strategies.base import Strategy
 
 LEFT_OUT = 10_000
-STRATEGIES = [
+BUDGETS = {"mnist": COLUMNS["mnist"], "cifar10": (1000, 2000, 5000), "cifar100": (2000, 5000, 10_000)}
+ON_DIGITS = [
     *(get(name)() for name in ("mheal", "badge")),
     get("variation-ratios")(draws=DRAWS),
     *(Asking(ask_from=start) for start in (32, 64, 128)),
     Asking(then="spread"),
     *(Asking(then=then, draws=DRAWS, space=space) for then in ("cover", "spread") for space in ("given", "network")),
 ]
+ON_PHOTOGRAPHS = [
+    *(get(name)() for name in ("random", "mheal")),
+    *(Asking(power=power) for power in (1, 2)),
+    Asking(space="network"),
+    Asking(power=1, draws=DRAWS, by="bald"),
+]
 
 
 def main() -> None:
-    data, out, seeds = Path(sys.argv[1]), Path(sys.argv[2]), int((sys.argv[3:] or [4])[0])
-    X, y, _, _ = datasets.load("mnist", data)
+    data, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    digits, seeds = name == "mnist", int((sys.argv[4:] or [4])[0])
+    X, y, _, _ = datasets.load(name, data)
+    X = _channels_first(X)
     X, y, X_left, y_left = X[:-LEFT_OUT], y[:-LEFT_OUT], X[-LEFT_OUT:], y[-LEFT_OUT:]
-    task = Task("mnist", "clean", False, X, y, X_left, y_left, None)  # type: ignore[arg-type]  # features are read here
+    task = Task(name, "clean", False, X, y, X_left, y_left, None)  # type: ignore[arg-type]  # features are read here
     there = [json.loads(line) for line in out.open(encoding="utf-8")] if out.exists() else []
     done = {(row["strategy"], row["seed"]) for row in there}
-    strategies = {strategy.name: strategy for strategy in STRATEGIES}
+    strategies = {strategy.name: strategy for strategy in (ON_DIGITS if digits else ON_PHOTOGRAPHS)}
     runs = {}
     for seed in range(seeds):
-        codes = np.load(data / "features" / f"mnist_codes_{seed}.npz")["features"][: len(X)].astype(np.float32)
-        first = np.random.default_rng(seed).permutation(len(X))[:FIRST]
-        for name, strategy in strategies.items():
-            if (name, seed) in done:
-                continue
-            asks = strategy.kind == "adaptive"
-            rounds = {"batch": ROUND, "candidates": CANDIDATES} if asks else {}
-            method, pool = Method(strategy, network=asks, **rounds), image_pool(y, "clean", seed)
-            diary = out.with_suffix("") / f"{name} {seed}.json"
-            runs[name, seed] = Run(method, pool, codes, COLUMNS["mnist"], first, seed, diary)
+        kind = f"codes_{seed}" if digits else "simclr_0"
+        features = np.load(data / "features" / f"{name}_{kind}.npz")["features"][: len(X)].astype(np.float32)
+        for title, strategy in strategies.items():
+            if (title, seed) not in done:
+                diary = out.with_suffix("") / f"{title} {seed}.json"
+                runs[title, seed] = _run(strategy, digits, y, features, BUDGETS[name], seed, diary)
 
     def finished(key: tuple[str, int], run: Run) -> None:
         with out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"strategy": key[0], "seed": key[1], "accuracy": run.scores}) + "\n")
+            row = {"dataset": name, "strategy": key[0], "seed": key[1], "accuracy": run.scores}
+            file.write(json.dumps(row) + "\n")
         print(*key, run.scores, flush=True)
 
     with Trainers(task, len(runs)) as trainers:
         run_together(runs, trainers.train, trainers.score, finished, 8)
+
+
+def _run(
+    strategy: Strategy, digits: bool, y: np.ndarray, features: np.ndarray, budgets: tuple[int, ...], seed: int,
+    diary: Path,
+) -> Run:  # fmt: skip
+    asks = strategy.kind == "adaptive"
+    rounds = {"batch": ROUND, "candidates": CANDIDATES} if asks and digits else {}
+    first = np.random.default_rng(seed).permutation(len(y))[: budgets[0] if strategy.name == "random" else FIRST]
+    method = Method(strategy, network=asks, **rounds)
+    return Run(method, image_pool(y, "clean", seed), features, budgets, first, seed, diary)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from mheal.solve.worth import margins
 from mheal.strategies import get
 from mheal.strategies.base import Strategy
 from mheal.strategies.doubt import probabilities, samples
+from mheal.strategies.mc_scores import mutual_information
 
 
 class Asking(Strategy):
@@ -16,17 +17,19 @@ class Asking(Strategy):
         picks far from everything labelled at once; "shortlist" spreads among the five times as many rows of the most
         doubt; else the name of a strategy that goes on from there
     draws : doubt of the mean of so many draws of the model; 0 asks it once
+    by : "margin", or "bald": what is worth most is what draws disagree on
     space : "given", the features of the pool, or "network", what the last layer of the model sees
     """
 
     title = summary = cost = "a variant of mheal-asking"
     kind = "adaptive"
 
-    def __init__(self, power=2, ask_from=64, then="cover", draws=0, space="given"):
+    def __init__(self, power=2, ask_from=64, then="cover", draws=0, space="given", by="margin"):
         self.power, self.ask_from, self.then, self.draws, self.space = power, ask_from, then, draws, space
+        self.by = by
         weighted = f"power={power}" if then in ("cover", "cover on", "spread") else ""
-        said = [then, weighted, f"from={ask_from}", f"draws={draws}" * bool(draws), "network" * (space == "network")]
-        self.name = " ".join(filter(None, said))
+        said = [then, weighted, f"from={ask_from}", f"draws={draws}" * bool(draws), "bald" * (by == "bald")]
+        self.name = " ".join(filter(None, [*said, "network" * (space == "network")]))
 
     def _pick(self, pool, budget):
         seed = int(pool.rng.integers(2**31))
@@ -35,8 +38,12 @@ class Asking(Strategy):
         if self.then not in ("cover", "cover on", "spread", "shortlist"):
             return get(self.then)().select(pool, budget)
         every = np.arange(len(pool.X))
-        p = samples(pool, every, self.draws).mean(axis=0) if self.draws else probabilities(pool, every)
-        doubt = np.clip(1 - margins(np.asarray(p, np.float64)), 0, 1)
+        drawn = samples(pool, every, self.draws) if self.draws else None
+        if self.by == "bald":
+            doubt = mutual_information(drawn)
+        else:
+            p = probabilities(pool, every) if drawn is None else drawn.mean(axis=0)
+            doubt = np.clip(1 - margins(np.asarray(p, np.float64)), 0, 1)
         X = pool.model.row_embedding(every) if self.space == "network" else pool.X
         if self.then == "shortlist":
             doubt[pool.labeled] = -1

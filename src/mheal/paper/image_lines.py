@@ -35,7 +35,7 @@ class Line:
     """A line of the tables: how it buys, which features it looks at, and with how many labels it starts."""
 
     method: Method
-    features: str = "codes"
+    features: str = "codes"  # or "dec", "simclr", "pixels"; "none": it looks at nothing, or at a network alone
     printed: str | None = None  # the line of the paper that it answers
     first: int = FIRST
 
@@ -51,7 +51,7 @@ def lines(name: str, image_shape: tuple[int, int, int] | None = None, quick: boo
         strategy: str, printed: str | None = None, batch: int | None = batch, candidates: int | None = None, **more: Any
     ) -> Line:
         method = Method(get(strategy)(**more), network=True, batch=batch, candidates=candidates)
-        return Line(method, printed=printed, first=start)
+        return Line(method, "none", printed, start)
 
     def drawing(strategy: str, printed: str | None = None) -> Line:
         return asking(strategy, printed, candidates=some, draws=DRAWS)
@@ -61,13 +61,13 @@ def lines(name: str, image_shape: tuple[int, int, int] | None = None, quick: boo
 
     vaal = get("vaal")(image_shape=image_shape, iterations=1 if quick else VAAL_BATCHES)
     found = {
-        "Random": Line(Method(get("random")()), first=start),
+        "Random": Line(Method(get("random")()), "none", first=start),
         "K-means": planning("kmeans", printed="K-means"),
         "K-medoids": planning("kmedoids", printed="K-medoids"),
         "Hierarchical": Line(Method(get("hierarchical")(), batch=TREE_ROUNDS[name]), printed="Hierarchical"),
         "Max Entropy": drawing("max-entropy", "Max Entropy"),
         "Variation Ratios": drawing("variation-ratios", "Variation Ratios"),
-        "Core-set": Line(Method(get("coreset")(), features="network", batch=batch), printed="Core-set", first=start),
+        "Core-set": Line(Method(get("coreset")(), features="network", batch=batch), "none", "Core-set", start),
         "BALD": drawing("bald", "BALD"),
         "BatchBALD": drawing("batchbald"),
         "BADGE": asking("badge"),

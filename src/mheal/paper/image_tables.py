@@ -159,7 +159,7 @@ class Task:
 
     def prepare(self, units: list[Unit], progress: Progress) -> None:
         """Get the features that these runs look at."""
-        kinds = {self.lines[title].features for title, _ in units} - {"pixels"}
+        kinds = {self.lines[title].features for title, _ in units} - {"none", "pixels"}
         self.features.prepare(sorted(kinds), sorted({seed for _, seed in units}), progress)
 
     @cached_property
@@ -168,6 +168,8 @@ class Task:
         return self.images.reshape(len(self.images), -1).astype(np.float32) / np.float32(255)
 
     def _rows(self, kind: str, seed: int, images: Rows) -> npt.NDArray[np.float32]:
+        if kind == "none":
+            return np.ones((len(images), 1), np.float32)
         found = self.pixels if kind == "pixels" else self.features(kind, seed)
         return found if len(images) == len(found) else found[images]
 
