@@ -39,9 +39,9 @@ def means(codes: np.ndarray, labels: np.ndarray) -> Start:
 
 
 BEGIN: dict[str, Callable[[np.ndarray, int], Start]] = {
-    "spherical, as in Table 1": lambda codes, seed: initial_clusters(codes, "spherical", 10, seed),
+    "spherical, as in Table 1": lambda codes, seed: initial_clusters(codes, "spherical", 10, seed, center=False),
     "spherical, means": lambda codes, seed: means(codes, spherical(codes, seed)),
-    "spherical, centred, means": lambda codes, seed: means(codes, spherical(codes - codes.mean(axis=0), seed)),
+    "spherical, centred, means": lambda codes, seed: initial_clusters(codes, "spherical", 10, seed),
     "spherical, standardised, means": lambda codes, seed: means(
         codes, spherical((codes - codes.mean(axis=0)) / codes.std(axis=0), seed)
     ),

@@ -58,7 +58,7 @@ def test_the_scale_and_type_of_pixels_do_not_matter():
 
 
 def test_it_finds_digits():
-    model = short(pretrain_epochs=150, max_iter=150).fit(X)
+    model = short(pretrain_epochs=150, max_iter=150, update_interval=None).fit(X)
     assert clustering_accuracy(y, model.labels_) > 0.75
     assert clustering_accuracy(y, model.labels_) > clustering_accuracy(y, model.initial_labels_)
 
@@ -72,6 +72,24 @@ def test_clusterers_find_clear_clusters(clusterer):
     assert clustering_accuracy(truth, labels) == 1
     means = np.stack([codes[labels == j].mean(axis=0) for j in range(4)])
     np.testing.assert_allclose(centers, means, atol=0.5)
+
+
+def test_spherical_clusters_do_not_depend_on_where_the_origin_is():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=400)
+    codes = (10 * np.eye(4)[truth] + rng.normal(size=(400, 4))).astype(np.float32)
+    moved = np.float32([8, 0, 0, 0])
+    away = codes - moved  # the origin is where a cluster is
+    centers, labels = initial_clusters(away, "spherical", 4, 0)
+    assert clustering_accuracy(truth, labels) == 1
+    np.testing.assert_allclose(centers + moved, initial_clusters(codes, "spherical", 4, 0)[0], atol=1e-3)
+    assert clustering_accuracy(truth, initial_clusters(away, "spherical", 4, 0, center=False)[1]) < 1
+
+
+def test_spherical_centres_from_the_origin_have_the_codes_mean_length():
+    codes = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+    centers, _ = initial_clusters(codes, "spherical", 5, 0, center=False)
+    np.testing.assert_allclose(np.linalg.norm(centers, axis=1), np.linalg.norm(codes, axis=1).mean(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("stop_at", [5, 16, 18])

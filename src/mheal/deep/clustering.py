@@ -54,13 +54,15 @@ def fit_many(
     clusterers: Sequence[Clusterer] = ("spherical",),
     rows: npt.ArrayLike | None = None,
     recipe: Recipe | None = None,
+    center: bool = True,
     device: str | torch.device | None = None,
     progress: Progress | None = None,
 ) -> list[Fitted]:
     """Every seed with every clusterer, as one stack: seed by seed, and for each seed in the order of the clusterers.
 
     Autoencoders are trained once a seed, DEC once a seed and clusterer. `rows`, (seeds, n), are the rows of X that each
-    seed learns from; None: all. A member equals a DeepClustering of those rows with that random_state.
+    seed learns from; None: all. A member equals a DeepClustering of those rows with that random_state. `center`: see
+    `initial_clusters`.
     """
     begin, recipe = perf_counter(), recipe or Recipe()
     data = _tensor(X, _scale(X), _device(device))
@@ -71,7 +73,9 @@ def fit_many(
     with fast_matmul(data.device):
         encoder, decoder = pretrain(mine, seeds, recipe, progress)
         codes = codes_of(encoder, mine).cpu().numpy()
-        starts = [initial_clusters(codes[place], name, recipe.n_clusters, seeds[place]) for place, name in members]
+        starts = [
+            initial_clusters(codes[place], name, recipe.n_clusters, seeds[place], center) for place, name in members
+        ]
         refined = Refinement(
             mine.take(places),
             [seeds[place] for place in places],
@@ -94,22 +98,29 @@ def fit_many(
 
 
 def initial_clusters(
-    codes: npt.NDArray[np.float32], clusterer: Clusterer, n_clusters: int, seed: int
+    codes: npt.NDArray[np.float32], clusterer: Clusterer, n_clusters: int, seed: int, center: bool = True
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
     """Centres for DEC to start from, and labels: K-means' centres, the mixture's means, or spherical centres.
 
-    Spherical centres are directions: they get the codes' mean length.
+    An autoencoder puts the origin of its codes anywhere. So spherical clusters are found by directions from the codes'
+    mean, and begin at the means of their members, unless `center` is false: then by directions from the origin, and
+    they begin in the direction of their centres, at the codes' mean length, as the paper's tables read it.
     """
     if clusterer == "gmm":
         mixture = GaussianMixture(n_clusters, max_iter=MAX_ITER, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a start for DEC need not be exact
             labels, centers = mixture.fit_predict(codes.astype(np.float64)), mixture.means_
+    elif clusterer == "kmeans":
+        kmeans = KMeans(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed).fit(codes)
+        labels, centers = kmeans.labels_, kmeans.cluster_centers_
     else:
-        kind = KMeans if clusterer == "kmeans" else SphericalKMeans
-        kmeans = kind(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed).fit(codes)
-        length = 1.0 if clusterer == "kmeans" else np.linalg.norm(codes, axis=1).mean()
-        labels, centers = kmeans.labels_, kmeans.cluster_centers_ * length
+        spherical = SphericalKMeans(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed)
+        labels = spherical.fit(codes - codes.mean(axis=0) if center else codes).labels_
+        if center:
+            centers = np.stack([codes[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
+        else:
+            centers = spherical.cluster_centers_ * np.linalg.norm(codes, axis=1).mean()
     return centers.astype(np.float32), labels.astype(np.int32)
 
 
@@ -123,6 +134,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ----------
     n_clusters : int
     clusterer : "spherical", "kmeans" or "gmm"; finds the first centres among the codes
+    center : bool; spherical clusters are directions from the mean of the codes, not from their origin, which means
+        nothing; False is what the paper's tables are read as
     code : int; columns of the code
     variant : "dec", or "idec", which keeps the decoder while it clusters
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network
@@ -159,6 +172,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         n_clusters: int = 10,
         *,
         clusterer: Clusterer = "spherical",
+        center: bool = True,
         code: int = Recipe.code,
         variant: Variant = "dec",
         augment: bool = False,
@@ -175,6 +189,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ) -> None:
         self.n_clusters = n_clusters
         self.clusterer = clusterer
+        self.center = center
         self.code = code
         self.variant = variant
         self.augment = augment
@@ -206,7 +221,9 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             else:
                 encoder, decoder = pretrain(rows, [seed], recipe, self.progress)
                 codes = codes_of(encoder, rows)[0].cpu().numpy()
-                start, self.initial_labels_ = initial_clusters(codes, self.clusterer, recipe.n_clusters, seed)
+                start, self.initial_labels_ = initial_clusters(
+                    codes, self.clusterer, recipe.n_clusters, seed, self.center
+                )
                 centers = _stacked([start], data.device)
             refinement = Refinement(rows, [seed], recipe, encoder, decoder, centers)
             if stored:
@@ -280,7 +297,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     def _belongs(self, X: npt.NDArray[np.float32], recipe: Recipe) -> str:
         """What a checkpoint must be about to be ours."""
         seed = self.random_state if isinstance(self.random_state, Integral) else None
-        return hashlib.sha256(X.data).hexdigest() + f" {X.shape} {recipe} {self.clusterer} {seed}"
+        return hashlib.sha256(X.data).hexdigest() + f" {X.shape} {recipe} {self.clusterer} {self.center} {seed}"
 
 
 def _device(device: str | torch.device | None) -> torch.device:

@@ -60,7 +60,8 @@ class Features:
         recipe = Recipe(self.classes, image_shape=self.images.shape[1:], pretrain_epochs=epochs, max_iter=batches)
         recipe = replace(recipe, pretrain_rate=RATES.get(self.name, recipe.pretrain_rate))
         orders = np.stack([drawn(n, n, member) for member in members])  # as in Table 1
-        for order, one in zip(orders, fit_many(X, members, rows=orders, recipe=recipe, progress=progress), strict=True):
+        fitted = fit_many(X, members, rows=orders, recipe=recipe, center=False, progress=progress)
+        for order, one in zip(orders, fitted, strict=True):
             for kind, codes in (("codes", one.initial_codes), ("dec", one.codes)):
                 in_order = np.empty_like(codes)
                 in_order[order] = codes

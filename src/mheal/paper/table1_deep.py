@@ -86,7 +86,8 @@ def _measure(name: str, variant: str, n: int, seeds: list[int], data: Path | Non
     X, y = load(name, n, data)
     index = np.stack([drawn(len(X), n, seed) for seed in seeds])
     recipe = recipe_of(variant, quick, X.shape[1:], len(np.unique(y)))
-    members = fit_many(X.reshape(len(X), -1), seeds, clusterers=list(CLUSTERERS.values()), rows=index, recipe=recipe)
+    pixels, clusterers = X.reshape(len(X), -1), list(CLUSTERERS.values())
+    members = fit_many(pixels, seeds, clusterers=clusterers, rows=index, recipe=recipe, center=False)
     names = {clusterer: method for method, clusterer in CLUSTERERS.items()}
     classes, device = dict(zip(seeds, y[index], strict=True)), gpu() or "CPU"
     return [

@@ -62,7 +62,7 @@ As above. On pixels: {RAW[0]}, the same images.
 
 ### Our own targets
 SphericalKMeans with n = {found.table[-1]:,}. Good mode: accuracy of at least {GOOD_MODE} on MNIST, where DEC separates
-all digits or merges some.
+all digits or merges some. `results/dec` has what else was tried, and what came out.
 
 {_targets(found)}
 
