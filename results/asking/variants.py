@@ -17,7 +17,7 @@ class Asking(Strategy):
         picks far from everything labelled at once; "shortlist" spreads among the five times as many rows of the most
         doubt; else the name of a strategy that goes on from there
     draws : doubt of the mean of so many draws of the model; 0 asks it once
-    by : "margin", or "bald": what is worth most is what draws disagree on
+    by : "margin", or "bald", which needs draws: what is worth most is what they disagree on
     space : "given", the features of the pool, or "network", what the last layer of the model sees
     """
 

@@ -3,7 +3,7 @@
     python results/dec/starts.py DATA OUT.jsonl [SEEDS]
 
 DATA holds mnist.npz and fashion_mnist.npz, of which the 60,000 training images are clustered, as in Table 1 at its
-largest n. What is done already is not done again. Wants a GPU: a dataset takes minutes there.
+largest n. A dataset that has rows already is not done again. Wants a GPU: a dataset takes minutes there.
 """
 
 import json
@@ -70,16 +70,18 @@ def measure(name: str, data: Path, seeds: list[int]) -> list[dict]:
     with fast_matmul(device):
         encoder, decoder = pretrain(rows, seeds, recipe)
         codes = codes_of(encoder, rows).cpu().numpy()
-        begun = [(place, start, BEGIN[start](codes[place], seeds[place])) for place in seeds for start in BEGIN]
+        every = [(place, start) for place in range(len(seeds)) for start in BEGIN]
+        begun = [(place, start, BEGIN[start](codes[place], seeds[place])) for place, start in every]
         places = [place for place, *_ in begun]
         centers = torch.from_numpy(np.stack([start[0] for *_, start in begun]).astype(np.float32)).to(device)
         for variant in ("dec", "idec"):
             parts = encoder.take(places), decoder.take(places), centers.clone()
-            refined = Refinement(rows.take(places), places, replace(recipe, variant=variant), *parts).run()
+            mine = [seeds[place] for place in places]
+            refined = Refinement(rows.take(places), mine, replace(recipe, variant=variant), *parts).run()
             for (place, start, (_, before)), one in zip(begun, refined, strict=True):
                 truth = y[index[place]]
                 row = {
-                    "dataset": name, "variant": variant, "start": start, "seed": place,
+                    "dataset": name, "variant": variant, "start": start, "seed": seeds[place],
                     "before": clustering_accuracy(truth, before),
                     "accuracy": clustering_accuracy(truth, one.labels.cpu().numpy()),
                     "iterations": one.n_iter, "device": gpu() or "CPU",

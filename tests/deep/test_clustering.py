@@ -63,12 +63,13 @@ def test_it_finds_digits():
     assert clustering_accuracy(y, model.labels_) > clustering_accuracy(y, model.initial_labels_)
 
 
+@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("clusterer", ["spherical", "kmeans", "gmm"])
-def test_clusterers_find_clear_clusters(clusterer):
+def test_clusterers_find_clear_clusters(clusterer, center):
     rng = np.random.default_rng(0)
     truth = rng.integers(4, size=400)
     codes = (10 * np.eye(4)[truth] + rng.normal(size=(400, 4))).astype(np.float32)
-    centers, labels = initial_clusters(codes, clusterer, 4, 0)
+    centers, labels = initial_clusters(codes, clusterer, 4, 0, center)
     assert clustering_accuracy(truth, labels) == 1
     means = np.stack([codes[labels == j].mean(axis=0) for j in range(4)])
     np.testing.assert_allclose(centers, means, atol=0.5)
@@ -84,6 +85,24 @@ def test_spherical_clusters_do_not_depend_on_where_the_origin_is():
     assert clustering_accuracy(truth, labels) == 1
     np.testing.assert_allclose(centers + moved, initial_clusters(codes, "spherical", 4, 0)[0], atol=1e-3)
     assert clustering_accuracy(truth, initial_clusters(away, "spherical", 4, 0, center=False)[1]) < 1
+
+
+def test_spherical_centres_are_finite_where_there_are_fewer_directions_than_clusters():
+    codes = np.random.default_rng(0).normal(size=(50, 1)).astype(np.float32)  # left or right of the mean
+    centers, labels = initial_clusters(codes, "spherical", 3, 0)
+    assert np.isfinite(centers).all()
+    assert len(np.unique(labels)) <= 2
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_where_spherical_clusters_are_seen_from_is_passed_on(center):
+    model = short(max_iter=0, center=center).fit(X)
+    recipe = Recipe(pretrain_epochs=15, max_iter=0, update_interval=3)
+    one = fit_many(X, [0], recipe=recipe, center=center, device="cpu")[0]
+    expected = initial_clusters(one.initial_codes, "spherical", 10, 0, center)[1]
+    np.testing.assert_array_equal(one.initial_labels, expected)
+    np.testing.assert_array_equal(model.initial_labels_, expected)
+    assert (expected != initial_clusters(one.initial_codes, "spherical", 10, 0, not center)[1]).any()
 
 
 def test_spherical_centres_from_the_origin_have_the_codes_mean_length():
@@ -120,7 +139,8 @@ def test_a_killed_run_goes_on_from_its_checkpoint_and_ends_the_same(tmp_path, st
 def test_a_checkpoint_of_other_data_or_parameters_or_no_checkpoint_at_all_is_refused(tmp_path):
     file = tmp_path / "run.pt"
     short(checkpoint=file).fit(X)
-    for model, data in ((short(checkpoint=file), X + 1), (short(checkpoint=file, tol=0.5), X)):
+    others = (short(checkpoint=file, tol=0.5), X), (short(checkpoint=file, center=False), X)
+    for model, data in ((short(checkpoint=file), X + 1), *others):
         with pytest.raises(ValueError, match=r"name another, or delete it"):
             model.fit(data)
     with pytest.raises(ValueError, match="make it first"):

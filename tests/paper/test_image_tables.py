@@ -70,6 +70,14 @@ def test_recipes_depend_on_the_dataset_and_the_number_of_labels_only():
     assert network_recipe("cifar10", 5000, False) == network_recipe("cifar100", 5000, False)
 
 
+def test_lines_that_look_at_no_features_have_none_learnt(digits, monkeypatch):
+    task, asked = Task.load("mnist", "clean", digits, quick=True), []
+    monkeypatch.setattr(Features, "prepare", lambda self, kinds, seeds, progress: asked.append(kinds))
+    task.prepare([(title, 0) for title in ("Random", "BALD", "Core-set", "CDAL+RL", "VAAL")], silent)
+    task.prepare([("Random", 0), ("K-means", 0), ("MHEAL (paper)", 0), ("MHEAL, asking", 0)], silent)
+    assert asked == [[], ["codes", "dec"]]
+
+
 def test_pools_of_each_kind():
     n = 50_000  # as CIFAR has
     y = np.random.default_rng(0).integers(0, 10, n)

@@ -100,11 +100,11 @@ def fit_many(
 def initial_clusters(
     codes: npt.NDArray[np.float32], clusterer: Clusterer, n_clusters: int, seed: int, center: bool = True
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """Centres for DEC to start from, and labels: K-means' centres, the mixture's means, or spherical centres.
+    """Centres for DEC to start from, and labels: K-means' centres, the mixture's means, or means of spherical clusters.
 
-    An autoencoder puts the origin of its codes anywhere. So spherical clusters are found by directions from the codes'
-    mean, and begin at the means of their members, unless `center` is false: then by directions from the origin, and
-    they begin in the direction of their centres, at the codes' mean length, as the paper's tables read it.
+    An autoencoder puts the origin of its codes anywhere, so spherical clusters are found by directions from the codes'
+    mean. Not so if `center` is false, as we read the paper: then they are found by directions from the origin, and
+    begin in the direction of their centres, at the codes' mean length.
     """
     if clusterer == "gmm":
         mixture = GaussianMixture(n_clusters, max_iter=MAX_ITER, random_state=seed)
@@ -115,12 +115,12 @@ def initial_clusters(
         kmeans = KMeans(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed).fit(codes)
         labels, centers = kmeans.labels_, kmeans.cluster_centers_
     else:
-        spherical = SphericalKMeans(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed)
-        labels = spherical.fit(codes - codes.mean(axis=0) if center else codes).labels_
-        if center:
-            centers = np.stack([codes[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
-        else:
-            centers = spherical.cluster_centers_ * np.linalg.norm(codes, axis=1).mean()
+        middle = codes.mean(axis=0) if center else np.zeros_like(codes[0])
+        around = codes - middle
+        kmeans = SphericalKMeans(n_clusters, n_init=STARTS, max_iter=MAX_ITER, random_state=seed).fit(around)
+        labels, centers = kmeans.labels_, middle + kmeans.cluster_centers_ * np.linalg.norm(around, axis=1).mean()
+        for cluster in np.unique(labels) if center else ():  # where rows repeat, one may be empty
+            centers[cluster] = codes[labels == cluster].mean(axis=0)
     return centers.astype(np.float32), labels.astype(np.int32)
 
 
@@ -134,8 +134,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ----------
     n_clusters : int
     clusterer : "spherical", "kmeans" or "gmm"; finds the first centres among the codes
-    center : bool; spherical clusters are directions from the mean of the codes, not from their origin, which means
-        nothing; False is what the paper's tables are read as
+    center : bool; spherical clusters are found by directions from the mean of the codes and begin at the means of their
+        members; False: by directions from the origin, at which they begin too, as in the paper's tables
     code : int; columns of the code
     variant : "dec", or "idec", which keeps the decoder while it clusters
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network

@@ -12,6 +12,7 @@ NAMES = {
     "vaal": ("CHANNELS", "CODE", "BATCH", "RATE", "VAE_STEPS"),
 }
 CLUSTERING = ("dec", "augment", "clustering")
+CENTER = False  # as we read the paper; what `DeepClustering` does by default came after the rows, see results/dec
 
 
 def constants_of(*modules: str) -> dict[str, dict[str, Any]]:

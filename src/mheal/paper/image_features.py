@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..pool.files import replacing
 from ..pool.source import Progress
-from .deep_constants import CLUSTERING, constants_of
+from .deep_constants import CENTER, CLUSTERING, constants_of
 from .table1_images import drawn
 
 AUTOENCODERS = 5
@@ -60,7 +60,7 @@ class Features:
         recipe = Recipe(self.classes, image_shape=self.images.shape[1:], pretrain_epochs=epochs, max_iter=batches)
         recipe = replace(recipe, pretrain_rate=RATES.get(self.name, recipe.pretrain_rate))
         orders = np.stack([drawn(n, n, member) for member in members])  # as in Table 1
-        fitted = fit_many(X, members, rows=orders, recipe=recipe, center=False, progress=progress)
+        fitted = fit_many(X, members, rows=orders, recipe=recipe, center=CENTER, progress=progress)
         for order, one in zip(orders, fitted, strict=True):
             for kind, codes in (("codes", one.initial_codes), ("dec", one.codes)):
                 in_order = np.empty_like(codes)
@@ -100,7 +100,7 @@ def made(name: str, kind: str) -> dict[str, Any]:
     if kind == "simclr":
         return {"epochs": SIMCLR_EPOCHS, "columns": COLUMNS} | constants_of("simclr", "views")
     rate = {"rate": RATES[name]} if name in RATES else {}
-    return {"epochs": EPOCHS[name], "batches": DEC_BATCHES} | rate | constants_of(*CLUSTERING)
+    return {"epochs": EPOCHS[name], "batches": DEC_BATCHES, "center": CENTER} | rate | constants_of(*CLUSTERING)
 
 
 def principal(features: Floats, columns: int) -> Floats:

@@ -169,7 +169,7 @@ class Task:
 
     def _rows(self, kind: str, seed: int, images: Rows) -> npt.NDArray[np.float32]:
         if kind == "none":
-            return np.ones((len(images), 1), np.float32)
+            return np.ones((len(images), 1), np.float32)  # to be counted, not looked at: the network is asked instead
         found = self.pixels if kind == "pixels" else self.features(kind, seed)
         return found if len(images) == len(found) else found[images]
 

@@ -1,10 +1,11 @@
 """The lower half of Table 1: K-means, GMM and SphericalKMeans on the codes of an autoencoder, refined by DEC.
 
-The paper names the network and little else. Here: the clusterer finds the centres DEC starts from, and the
-label of an image is its most likely cluster; every seed has its own images, the same as in the upper half, and its own
-autoencoder, which the three clusterers share; GMM has one start, the others ten. NAME+Auto+DEC is that;
-NAME+Auto+DEC-DA, which is not in the paper, moves the images a little whenever they are shown to the network, needs
-longer for it, and is run at the largest n only.
+The paper names the network and little else. Here: the clusterer finds the centres DEC starts from (SphericalKMeans by
+directions from the origin, which is `DeepClustering(center=False)`), and the label of an image is its most likely
+cluster; every seed has its own images, the same as in the upper half, and its own autoencoder, which the three
+clusterers share; GMM has one start, the others ten. NAME+Auto+DEC is that; NAME+Auto+DEC-DA, which is not in the
+paper, moves the images a little whenever they are shown to the network, needs longer for it, and is run at the
+largest n only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..cluster.accuracy import clustering_accuracy
 from ..pool.source import Progress
-from .deep_constants import CLUSTERING, constants_of
+from .deep_constants import CENTER, CLUSTERING, constants_of
 from .machine import gpu, hindrance
 from .rows import RawRows, Row, stored_rows
 from .table1_images import DATASETS, drawn, figure_sizes, load
@@ -56,8 +57,13 @@ def lower_half(
 
 def open_deep_rows(folder: Path, quick: bool) -> RawRows:
     """The rows in `folder`, to which rows made as today's code makes them can be added."""
-    protocol: dict[str, Any] = {variant: asdict(recipe_of(variant, quick)) for variant in DEEP}
-    return RawRows(folder, "table1", protocol | constants_of(*CLUSTERING))
+    return RawRows(folder, "table1", protocol(quick))
+
+
+def protocol(quick: bool) -> dict[str, Any]:
+    """What rows depend on, beside the key."""
+    recipes: dict[str, Any] = {variant: asdict(recipe_of(variant, quick)) for variant in DEEP}
+    return recipes | {"center": CENTER} | constants_of(*CLUSTERING)
 
 
 def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: bool, progress: Progress) -> None:
@@ -87,7 +93,7 @@ def _measure(name: str, variant: str, n: int, seeds: list[int], data: Path | Non
     index = np.stack([drawn(len(X), n, seed) for seed in seeds])
     recipe = recipe_of(variant, quick, X.shape[1:], len(np.unique(y)))
     pixels, clusterers = X.reshape(len(X), -1), list(CLUSTERERS.values())
-    members = fit_many(pixels, seeds, clusterers=clusterers, rows=index, recipe=recipe, center=False)
+    members = fit_many(pixels, seeds, clusterers=clusterers, rows=index, recipe=recipe, center=CENTER)
     names = {clusterer: method for method, clusterer in CLUSTERERS.items()}
     classes, device = dict(zip(seeds, y[index], strict=True)), gpu() or "CPU"
     return [
