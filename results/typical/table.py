@@ -20,7 +20,7 @@ TAIL = """
 What it says:
 
 - A network that learns from 1,000 or 2,000 photographs alone wants typical ones. At 2,000 the lines are in nearly the
-  same order by **same** and by accuracy. TypiClust buys where images are densest, MHEAL at an average place and a little
+  same order by **same** and by accuracy. TypiClust buys where images are densest, MHEAL at an average place, a little
   to the sparse side, since its charge is 1.25. With 5,000 and more TypiClust's gain is gone.
 - Images that are in the pool twice look typical, and TypiClust buys them: in Tables 4 and 5 it is behind MHEAL at each
   number of labels.
