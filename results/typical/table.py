@@ -54,7 +54,13 @@ def main() -> None:
             found = accuracy["Random" if name == "all" else f"{name}, SimCLR", n]
             title = "Random, on average" if name == "all" else name
             lines.append(
-                [title, f"{place:.2f}", f"{same:.2f}", f"{np.mean(found):.1f}" if found else "–", str(len(found))]
+                [
+                    title,
+                    f"{place:.2f}",
+                    f"{same:.2f}",
+                    f"{np.mean(found):.1f}" if found else "–",
+                    str(len(found) or "–"),
+                ]
             )
         parts.append(f"## {n:,} labels\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines))
     text = "\n\n".join([HEAD.strip(), *parts, charged(), TAIL.strip()])

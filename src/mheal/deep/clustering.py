@@ -134,8 +134,8 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ----------
     n_clusters : int
     clusterer : "spherical", "kmeans" or "gmm"; finds the first centres among the codes
-    center : bool; spherical clusters are found by directions from the mean of the codes and begin at the means of their
-        members; False: by directions from the origin, at which they begin too, as in the paper's tables
+    center : bool; spherical clusters are found by directions from the mean of the codes, and DEC begins at the means of
+        their members; False: by directions from the origin, and it begins in those directions, as in the paper's tables
     code : int; columns of the code
     variant : "dec", or "idec", which keeps the decoder while it clusters
     augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network

@@ -51,8 +51,9 @@ def deep_section(found: Accuracies, note: str) -> str:
         return f"""{title}
 There are no rows of the deep methods here: nothing is said about the paper's {DEC} lines. {note}"""
     return f"""{title}
-Each method on the codes of an autoencoder (GMM from one start), then DEC from the centres it found. {DEC} is the
-paper's; {MOVED}, ours, moves the images a little whenever the network sees them, and is run at the largest n only.
+Each method on the codes of an autoencoder (GMM from one start, SphericalKMeans by directions from the origin), then DEC
+from the centres it found. {DEC} is the paper's; {MOVED}, ours, moves the images a little whenever the network
+sees them, and is run at the largest n only.
 Protocol: `mheal.paper.table1_deep`, its numbers in `deep/protocol.json`. {note or "All runs are there."}
 
 ### Claims about the deep lines
