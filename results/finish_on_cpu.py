@@ -2,8 +2,8 @@
 
     python results/finish_on_cpu.py FOLDER TABLE DATASET TITLE DATA
 
-FOLDER is where `mheal reproduce` was stopped; it keeps diaries under `unfinished`. It is for a last network or two: a
-step takes a quarter of a second on a core. Which rows got theirs so, their `device` says.
+FOLDER is where `mheal reproduce` was stopped; it keeps diaries under `unfinished`. It is for a last network or two: on
+a core one of 10,000 labels takes twenty minutes. Which rows got theirs so, their `device` says.
 """
 
 import sys

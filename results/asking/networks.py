@@ -19,7 +19,7 @@ from mheal import datasets
 from mheal.learn.networks import Method, Run, run_together
 from mheal.paper.image_lines import CANDIDATES, COLUMNS, DRAWS, FIRST, ROUND
 from mheal.paper.image_pools import image_pool
-from mheal.paper.image_tables import Task, Trainers, _channels_first
+from mheal.paper.image_tables import Task, Trainers, channels_first
 from mheal.paper.machine import gpu
 from mheal.strategies import get
 from mheal.strategies.base import Strategy
@@ -45,7 +45,7 @@ def main() -> None:
     data, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     digits, seeds = name == "mnist", int((sys.argv[4:] or [4])[0])
     X, y, _, _ = datasets.load(name, data)
-    X = _channels_first(X)
+    X = channels_first(X)
     X, y, X_left, y_left = X[:-LEFT_OUT], y[:-LEFT_OUT], X[-LEFT_OUT:], y[-LEFT_OUT:]
     task = Task(name, "clean", False, X, y, X_left, y_left, None)  # type: ignore[arg-type]  # features are read here
     there = [json.loads(line) for line in out.open(encoding="utf-8")] if out.exists() else []

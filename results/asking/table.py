@@ -12,7 +12,6 @@ TAKEN = "cover power=2 from=64"
 ASKED = "logistic+knn"
 CHOSEN = ("adult", "nomao", "mnist", "fashion_mnist")
 JUDGED = ("satimage", "magic04", "phishing", "digits")
-DRAWS = 20
 LATE = (100, 150, 200, 300, 500)  # labels at which a model may have been asked
 HEAD = """# How should MHEAL ask a model?
 
@@ -136,7 +135,7 @@ def photographs() -> str:
 CIFAR-10 without its last 10,000 training images, which are the test set; features of SimCLR, network and rounds of
 Table 3: all but random buy 1,000 labels as MHEAL does; then variants ask. {len(seeds)} seeds, mean ± standard
 deviation, on an H200 (`networks.py`, rows in `photograph_rows.jsonl`); variants were stopped after 2,000 labels.
-The last column is the difference to what was taken, paired, ± its standard error. **bald**: worth is what {DRAWS}
+The last column is the difference to what was taken, paired, ± its standard error. **bald**: worth is what 20
 draws of the dropout disagree on.
 
 {_table(["strategy", *(f"{n:,}" for n in budgets), "difference"], body)}

@@ -1,6 +1,6 @@
 """Do networks gain by a charge of 1? CIFAR-10, judged on training images that are left out of the pool.
 
-    python results/typical/charge.py DATA OUT.jsonl LABELS [CHARGE …]
+    python results/typical/charge.py DATA OUT.jsonl LABELS
 
 As `results/asking/networks.py`, whose rows of mheal and random it is compared with: DATA holds cifar10.npz and
 features/cifar10_simclr_0.npz, the last 10,000 training images are the test set. Trains in bfloat16, on a CPU too. What
@@ -22,16 +22,18 @@ from mheal.deep import training
 from mheal.deep.device_images import Images
 from mheal.deep.recipes import cifar
 from mheal.learn.networks import Method, plan
+from mheal.paper.image_lines import FIRST
+from mheal.paper.image_tables import channels_first
 from mheal.paper.machine import gpu
 from mheal.strategies import get
 
-LEFT_OUT, FIRST, PLANNED, SEEDS = 10_000, 20, (1000, 2000, 5000), range(3)
+CHARGE, LEFT_OUT, PLANNED, SEEDS = 1.0, 10_000, (1000, 2000, 5000), range(3)
 
 
 def main() -> None:
     data, out, labels = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     X, y, _, _ = datasets.load("cifar10", data)
-    pixels, truth = np.ascontiguousarray(X.transpose(0, 3, 1, 2)), y[:-LEFT_OUT]
+    pixels, truth = channels_first(X), y[:-LEFT_OUT]
     features = np.load(data / "features" / "cifar10_simclr_0.npz")["features"][:-LEFT_OUT].astype(np.float32)
     device = training.default_device(pixels)
     if not torch.cuda.is_available():
@@ -39,21 +41,20 @@ def main() -> None:
     images = Images.load(pixels[:-LEFT_OUT], device)
     tests = images.like(pixels[-LEFT_OUT:])
     there = [json.loads(line) for line in out.open(encoding="utf-8")] if out.exists() else []
-    done = {(row["charge"], row["labels"], row["seed"]) for row in there}
+    done = {(row["labels"], row["seed"]) for row in there}
     for seed in SEEDS:
-        for charge in map(float, sys.argv[4:] or ["1"]):
-            if (charge, labels, seed) in done:
-                continue
-            first = np.random.default_rng(seed).permutation(len(truth))[:FIRST]
-            rows = plan(Method(get("mheal")(charge=charge)), features, PLANNED, first, seed)[labels]
-            start = int(np.random.SeedSequence([seed, labels]).generate_state(1)[0] // 2)  # as runs of that seed do
-            with training.Trainer(images, cifar(labels), classes=10, places=1) as trainer:
-                network = trainer.train([(rows, truth[rows])], [start])[0]
-            accuracy = network.accuracy(tests, y[-LEFT_OUT:])
-            row = {"charge": charge, "labels": labels, "seed": seed, "accuracy": accuracy, "device": gpu() or "CPU"}
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-            print(row, flush=True)
+        if (labels, seed) in done:
+            continue
+        first = np.random.default_rng(seed).permutation(len(truth))[:FIRST]
+        rows = plan(Method(get("mheal")(charge=CHARGE)), features, PLANNED, first, seed)[labels]
+        start = int(np.random.SeedSequence([seed, labels]).generate_state(1)[0] // 2)  # as runs of that seed do
+        with training.Trainer(images, cifar(labels), classes=10, places=1) as trainer:
+            network = trainer.train([(rows, truth[rows])], [start])[0]
+        accuracy = network.accuracy(tests, y[-LEFT_OUT:])
+        row = {"charge": CHARGE, "labels": labels, "seed": seed, "accuracy": accuracy, "device": gpu() or "CPU"}
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ class Task:
             X, y, X_test, y_test = X[:SMALL], y[:SMALL], X_test[:SMALL], y_test[:SMALL]
         folder = None if quick else datasets.path(name, data).parent / "features"
         features = Features(name, X, CLASSES[name], folder, quick)
-        return cls(name, kind, quick, _channels_first(X), y, _channels_first(X_test), y_test, features)
+        return cls(name, kind, quick, channels_first(X), y, channels_first(X_test), y_test, features)
 
     @property
     def lines(self) -> dict[str, Line]:
@@ -248,5 +248,6 @@ def _found(task: Task, run: Run) -> dict[str, Any]:
     }
 
 
-def _channels_first(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def channels_first(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Images as networks take them; grey ones have no channels and stay as they are."""
     return images if images.ndim == 3 else np.ascontiguousarray(images.transpose(0, 3, 1, 2))
