@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 import mheal
 import reference
 from mheal import MHEAL
-from mheal.solve.cover import cover
+from mheal.algorithms.facility_location import cover
 
 X = load_digits().data.astype(np.float32)
 
@@ -115,7 +115,7 @@ def test_quota_in_a_sparse_cluster_does_not_cover_the_others():
     dense = Y[picks.indices[picks.indices < 980]]
     gaps = np.linalg.norm(dense[:, None] - dense[None], axis=-1)
     np.fill_diagonal(gaps, np.inf)
-    loose = Y[mheal.solve.max_min(Y[:980], len(dense))]
+    loose = Y[mheal.farthest_first(Y[:980], len(dense))]
     best = np.linalg.norm(loose[:, None] - loose[None], axis=-1)
     np.fill_diagonal(best, np.inf)
     assert gaps.min(1).mean() > 0.4 * best.min(1).mean()
@@ -216,7 +216,7 @@ def test_paper_equals_a_plain_algorithm_2():
 
 def test_charged_mode_equals_its_definition(monkeypatch):
     """Standardise, spacing inside clusters, charge, densest start, max-min: written out plainly."""
-    monkeypatch.setattr("mheal.cluster.spacing.REFERENCES", 10_000)
+    monkeypatch.setattr("mheal.algorithms.local_spacing.REFERENCES", 10_000)
     Y = np.random.default_rng(3).standard_normal((700, 6)) ** 3
     Z = (Y - Y.mean(0)) / Y.std(0)
     default = MHEAL(4, cover=0, random_state=0)

@@ -13,7 +13,7 @@ MODULES = [m.name for m in pkgutil.walk_packages(mheal.__path__, "mheal.") if no
 
 @pytest.mark.parametrize("name", ["mheal", *MODULES])
 def test_examples(name):
-    if name.startswith("mheal.kernels.torch"):
+    if name.startswith("mheal.backends.torch"):
         pytest.importorskip("torch")
     if ".fused" in name:
         pytest.importorskip("triton")

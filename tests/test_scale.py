@@ -54,4 +54,4 @@ def test_two_hundred_thousand_rows_equal_the_plain_loop(kind):
     X = np.random.default_rng(1).standard_normal((200_000, 16))
     X = np.round(2 * X) if kind == "integer" else X
     expected = np.r_[7, reference.max_min(X, 299, [7])[0]]
-    np.testing.assert_array_equal(mheal.solve.max_min(X, 300, start=7), expected)
+    np.testing.assert_array_equal(mheal.farthest_first(X, 300, start=7), expected)

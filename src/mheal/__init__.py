@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import cluster, datasets, kernels, learn, paper, pool, scale, solve, sphere, strategies, theory
-    from .algorithm import MHEAL
+    from . import cluster, datasets, embed, energy, evaluate, strategies
+    from .algorithms.farthest_first import max_min as farthest_first
+    from .api import select
     from .cluster import SphericalKMeans
     from .selection import Selection
-    from .shortcut import select
+    from .selector import MHEAL
 
 # Everything loads on first use, so that `import mheal` and `mheal --help` stay instant.
 _HOME = {
-    "select": ".shortcut",
-    "MHEAL": ".algorithm",
-    "SphericalKMeans": ".cluster",
-    "Selection": ".selection",
+    "select": (".api", "select"),
+    "MHEAL": (".selector", "MHEAL"),
+    "SphericalKMeans": (".cluster", "SphericalKMeans"),
+    "Selection": (".selection", "Selection"),
+    "farthest_first": (".algorithms.farthest_first", "max_min"),
 }
-_ROOMS = (
-    "cluster", "datasets", "kernels", "learn", "paper", "pool", "scale", "solve", "sphere", "strategies", "theory",
-)  # fmt: skip
+_ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "strategies")
 
 __all__ = [
     "MHEAL",
@@ -39,22 +39,19 @@ __all__ = [
     "__version__",
     "cluster",
     "datasets",
-    "kernels",
-    "learn",
-    "paper",
-    "pool",
-    "scale",
+    "embed",
+    "energy",
+    "evaluate",
+    "farthest_first",
     "select",
-    "solve",
-    "sphere",
     "strategies",
-    "theory",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(_HOME[name], __name__), name)
+        module, attribute = _HOME[name]
+        return getattr(import_module(module, __name__), attribute)
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'mheal' has no attribute {name!r}")

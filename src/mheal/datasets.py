@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .pool.files import replacing
+from .exceptions import UserError
+from .runtime.files import replacing
 
 FOLDER_VARIABLE = "MHEAL_DATA"
 Arrays = tuple[npt.NDArray[Any], ...]
@@ -68,7 +69,7 @@ def get(name: str, folder: str | Path | None = None) -> Path:
 def path(name: str, folder: str | Path | None = None) -> Path:
     """Where NAME.npz is or would be: in `folder`, in $MHEAL_DATA, or in scikit-learn's data folder."""
     if name not in DATASETS:
-        raise ValueError(f"there is no dataset {name!r}: choose from {', '.join(DATASETS)}")
+        raise UserError(f"there is no dataset {name!r}: choose from {', '.join(DATASETS)}")
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     if not folder:
         from sklearn.datasets import get_data_home
@@ -83,12 +84,12 @@ def _read(file: Path) -> Arrays:
             keys = [key for key in ("X_train", "y_train", "X_test", "y_test") if key in stored]
             arrays = tuple(stored[key] for key in keys)
     except (ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{file} is not a readable .npz file ({error}): delete it and get it again") from None
+        raise UserError(f"{file} is not a readable .npz file ({error}): delete it and get it again") from None
     if keys not in (["X_train", "y_train"], ["X_train", "y_train", "X_test", "y_test"]):
-        raise ValueError(f"{file} holds {keys or 'none'} of X_train, y_train, X_test, y_test: save both of a pair")
+        raise UserError(f"{file} holds {keys or 'none'} of X_train, y_train, X_test, y_test: save both of a pair")
     for X, y, key in zip(arrays[::2], arrays[1::2], keys[::2], strict=True):
         if len(X) != len(y):
-            raise ValueError(f"{file}: {key} has {len(X)} rows, its labels {len(y)}")
+            raise UserError(f"{file}: {key} has {len(X)} rows, its labels {len(y)}")
     return arrays
 
 
@@ -101,13 +102,13 @@ def _fetch(name: str, file: Path) -> Arrays:
             warnings.filterwarnings("ignore", "A network error")  # it tries again by itself; the error below tells
             found = fetch_openml(data_id=dataset.openml_id, as_frame=False, parser="auto")
     except ImportError:
-        raise ValueError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
+        raise UserError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
     except OSError as error:  # URLError is one
         raise OSError(
             f"cannot download {name} from OpenML ({error}): go online, or put {file} there (arrays X_train and y_train)"
         ) from None
     if found.details["name"] != dataset.openml_name:
-        raise ValueError(f"OpenML's dataset {dataset.openml_id} is {found.details['name']}, not {dataset.openml_name}")
+        raise UserError(f"OpenML's dataset {dataset.openml_id} is {found.details['name']}, not {dataset.openml_name}")
     X = found.data.toarray() if hasattr(found.data, "toarray") else np.asarray(found.data)
     X = _images(X.astype(np.uint8), dataset.image) if dataset.image else X.astype(np.float32)
     y = _codes(found.target)

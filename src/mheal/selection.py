@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .pool.files import replacing
-from .pool.write import finite_or_null
+from .exceptions import UserError
+from .io.write import finite_or_null
+from .runtime.files import replacing
 
 if TYPE_CHECKING:
     import polars
@@ -37,7 +38,7 @@ class Selection:
         for name, dtype in types.items():
             column = np.array(getattr(self, name), dtype=dtype)
             if column.shape != (len(self.indices),):
-                raise ValueError(f"{name} has shape {column.shape}, but there are {len(self.indices)} indices")
+                raise UserError(f"{name} has shape {column.shape}, but there are {len(self.indices)} indices")
             column.flags.writeable = False
             object.__setattr__(self, name, column)
 
@@ -75,7 +76,7 @@ class Selection:
         path = Path(path)
         writers = {".csv": "write_csv", ".parquet": "write_parquet", ".jsonl": "write_ndjson"}
         if path.suffix not in writers:
-            raise ValueError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
+            raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         frame = self.to_frame()
         if path.suffix == ".jsonl":  # JSON has no infinity
             frame = finite_or_null(frame)
@@ -90,11 +91,11 @@ class Selection:
         path = Path(path)
         readers = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}
         if path.suffix not in readers:
-            raise ValueError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
+            raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         frame = getattr(polars, readers[path.suffix])(path)
         missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
         if missing:
-            raise ValueError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
+            raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
         distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
         return cls(frame["row"].to_numpy(), frame["cluster"].to_numpy(), **distances)
 

@@ -40,7 +40,7 @@ def test_cpu_is_as_without_the_option_and_needs_no_torch(pool, no_torch):
 
 def check_device(device, strategy, pool, monkeypatch, capfd):
     """The picks are those of the CPU, made on the device, and the record repeats them there."""
-    points = pytest.importorskip("mheal.kernels.torch.points")
+    points = pytest.importorskip("mheal.backends.torch.points")
     source, used = points.source, []
 
     def noting(X, device=None, limit=None):
@@ -114,7 +114,7 @@ def test_a_full_device_is_one_line(pool, monkeypatch, capfd):
     def full(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
 
-    monkeypatch.setattr("mheal.algorithm.MHEAL._select", full)
+    monkeypatch.setattr("mheal.selector.MHEAL._select", full)
     assert run(f"select pool.npy -b 3 --device {TORCH_CPU}") == 2
     said = capfd.readouterr().err
     assert "mheal: the GPU has too little free memory: end what else runs there" in said

@@ -16,7 +16,7 @@ import mheal
 from mheal.cli import main
 from mheal.cli._common import parse_size, size
 from mheal.cli._memory import needed, refuse_small_limit
-from mheal.pool.workspace import Workspace
+from mheal.runtime.checkpoint import Workspace
 
 LIMIT = "--max-memory 3GB"
 
@@ -39,7 +39,7 @@ def pool(tmp_path, monkeypatch):
 
 @pytest.fixture
 def streaming(monkeypatch):
-    monkeypatch.setattr("mheal.pool.shards.expected_shape", lambda files: (2**30, 2**10))
+    monkeypatch.setattr("mheal.io.shards.expected_shape", lambda files: (2**30, 2**10))
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])
@@ -85,7 +85,7 @@ def test_a_stopped_command_goes_on_when_repeated(source, stop, pool, streaming, 
 
 
 def test_another_run_in_the_workspace_is_refused(pool, monkeypatch, capfd):
-    monkeypatch.setattr("mheal.algorithm.cover", _killed)
+    monkeypatch.setattr("mheal.selector.cover", _killed)
     with pytest.raises(Killed):
         run(f"select pool.npy -b 60 {LIMIT} --workspace work")
     monkeypatch.undo()
@@ -110,7 +110,7 @@ def test_ctrl_c_says_how_to_go_on(pool, monkeypatch, capfd):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mheal.algorithm.cover", interrupted)
+    monkeypatch.setattr("mheal.selector.cover", interrupted)
     assert run(f"select pool.npy -b 60 {LIMIT}") == 130
     assert "is in picks.csv.unfinished: the same command goes on from there" in capfd.readouterr().err
 
@@ -130,7 +130,7 @@ def test_a_limit_that_is_too_small_is_refused_before_anything_is_written(pool, s
 
 
 def test_a_limit_that_is_too_small_leaves_what_was_streamed_before(pool, streaming, monkeypatch):
-    monkeypatch.setattr("mheal.algorithm.cover", _killed)
+    monkeypatch.setattr("mheal.selector.cover", _killed)
     with pytest.raises(Killed):
         run(f"select 'shard*.parquet' -b 30 {LIMIT}")
     streamed = pool / "picks.csv.unfinished" / "pool" / "pool.npy"
@@ -168,9 +168,9 @@ def named(said):
 @pytest.mark.parametrize("source", ["pool.npy", "'shard*.parquet'"])
 def test_the_limit_that_is_named_is_enough_though_a_little_more_is_in_memory_then(source, pool, monkeypatch, capfd):
     line = f"select {source} -b 5 --strategy random --max-memory"
-    monkeypatch.setattr("mheal.pool.pages.resident", lambda: 240_000_000)
+    monkeypatch.setattr("mheal.runtime.memory.resident", lambda: 240_000_000)
     assert run(f"{line} 10MB") == 2
-    monkeypatch.setattr("mheal.pool.pages.resident", lambda: 260_000_000)
+    monkeypatch.setattr("mheal.runtime.memory.resident", lambda: 260_000_000)
     assert run(f"{line} {named(capfd.readouterr().err)}") == 0
 
 
@@ -188,7 +188,7 @@ def test_the_limit_that_is_named_is_enough_though_reading_as_a_whole_leaves_memo
     assert obeyed.returncode == 0, obeyed.stderr
 
 
-@pytest.mark.parametrize("place", ["mheal.algorithm.cover", "mheal.pool.shards.ids_of", "mheal.pool.write.render"])
+@pytest.mark.parametrize("place", ["mheal.selector.cover", "mheal.io.shards.ids_of", "mheal.io.write.render"])
 def test_a_command_stopped_at_any_step_keeps_nobody_out_of_what_it_streamed(place, pool, streaming, monkeypatch):
     line = f"select 'shard*.parquet' -b 30 {LIMIT}"
     with monkeypatch.context() as patched:

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import mheal
 from mheal.cli import main
 from mheal.cli.plan import _round_numbers, plan
-from mheal.learn import fit_curve, learning_curve, stop_advice
+from mheal.evaluate import fit_curve, learning_curve, stop_advice
 
 EXAMPLES = re.findall(r"Example: mheal (.*)", plan.__doc__)
 
@@ -43,7 +43,7 @@ def test_without_labels_it_shows_the_cover_radius_the_energy_and_a_knee(here, ca
     shown = [10, 20, 50, 100, 200, 250]
     expected = [[str(n), f"{picks.radius[n - 1]:.2f}", f"{energy[n - 1]:.3f}".replace("-", "−")] for n in shown]
     assert numbers(out) == expected
-    assert f"up to about {mheal.learn.knee(np.arange(1, 251), picks.radius):.0f} labels" in out
+    assert f"up to about {mheal.evaluate.knee(np.arange(1, 251), picks.radius):.0f} labels" in out
     assert "not a promise" in out
     assert "\x1b" not in out + err
     assert sorted(path.name for path in here.iterdir()) == ["digits.csv", "labels.csv"]

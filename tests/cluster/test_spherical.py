@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference
 from mheal import SphericalKMeans
-from mheal.kernels.nearest import pack, two_nearest
-from mheal.kernels.points import Points
+from mheal.backends.cpu.nearest_centers import pack, two_nearest
+from mheal.backends.cpu.points import Points
 
 
 def mixture(n=3000, d=20, k=12, seed=0, dtype=np.float64):

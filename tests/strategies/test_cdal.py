@@ -88,7 +88,7 @@ class TestPolicy:
     @pytest.fixture(autouse=True)
     def _torch(self):
         self.torch = pytest.importorskip("torch")
-        from mheal.deep import cdal_rl
+        from mheal.strategies import cdal_rl_network as cdal_rl
 
         self.deep = cdal_rl
 

@@ -7,10 +7,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from mheal.solve.worth import margins
 from mheal.strategies import Pool, get
 from mheal.strategies.badge import Badge
 from mheal.strategies.doubt import decision_values, lowest, probabilities
+from mheal.uncertainty import margins
 
 
 class Table:

@@ -11,9 +11,9 @@ from sklearn.metrics import roc_auc_score
 
 torch = pytest.importorskip("torch")
 
-from mheal.deep import vaal  # noqa: E402
-from mheal.deep.vaal import as_images, likeness  # noqa: E402
 from mheal.strategies import Pool, get  # noqa: E402
+from mheal.strategies import vaal_network as vaal  # noqa: E402
+from mheal.strategies.vaal_network import as_images, likeness  # noqa: E402
 
 
 def two_kinds(seed=0):

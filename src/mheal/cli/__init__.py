@@ -14,7 +14,6 @@ from .datasets import datasets
 from .demo import demo
 from .embed import embed
 from .plan import plan
-from .reproduce import reproduce
 from .select import select
 from .strategies import strategies
 
@@ -39,7 +38,6 @@ app.command()(compare)
 app.command()(plan)
 app.command()(embed)
 app.command()(strategies)
-app.command()(reproduce)
 app.add_typer(datasets, name="datasets")
 app.command()(demo)
 

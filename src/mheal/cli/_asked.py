@@ -17,8 +17,8 @@ def own_model(
     strategy: "Strategy", X: Any, rows: npt.NDArray[np.int64], values: npt.NDArray[Any], seed: int, console: "Console"
 ) -> Any:
     """A classifier of the labels; None for a strategy that asks none, or rather not one that has learnt so little."""
-    from ..learn.labels import as_classes, as_labels
-    from ..learn.models import ASKED, fit_on_pool
+    from ..classes import as_classes, as_labels
+    from ..models import ASKED, fit_on_pool
 
     if strategy.kind != "adaptive" or not len(values):
         return None

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..pool.source import Progress, Source
+from ..exceptions import UserError
+from ..io.source import Progress, Source
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +67,7 @@ def whole_numbers(listed: str, option: str) -> list[int]:
     try:
         return [int(name) for name in names(listed) or []]
     except ValueError:
-        raise ValueError(f"{option} takes whole numbers separated by commas, got {listed!r}") from None
+        raise UserError(f"{option} takes whole numbers separated by commas, got {listed!r}") from None
 
 
 def messages(quiet: bool) -> "Console":
@@ -122,7 +123,7 @@ def read_source(
     say: bool = True,
 ) -> Source:  # fmt: skip
     """The pool, with a bar while items are read; says what it is, unless the caller will once all else is checked."""
-    from ..pool.read import read_pool
+    from ..io.read import read_pool
 
     with progress_bar(console) as progress:
         source = read_pool(
@@ -143,16 +144,16 @@ def say_source(pool: str, source: Source, console: "Console") -> None:
 
 def usable(X: Any, pool: str) -> Any:
     """X as an array of numbers without gaps and not all the same, or an error that names the pool and the row."""
-    from ..kernels.points import Points
-    from ..pool.check import as_pool
+    from ..backends.cpu.points import Points
+    from ..validation import as_pool
 
     try:
         X = as_pool(X)
         constant = Points.standardized(X).constant()
     except ValueError as error:
-        raise ValueError(f"{pool}: {error}") from error
+        raise UserError(f"{pool}: {error}") from error
     if constant:
-        raise ValueError(f"{pool}: all rows are equal, so there is nothing to choose between: give other columns")
+        raise UserError(f"{pool}: all rows are equal, so there is nothing to choose between: give other columns")
     return X
 
 
@@ -173,7 +174,7 @@ def parse_size(text: str) -> int:
     except ValueError:
         number = 0.0
     if match is None or number <= 0:
-        raise ValueError(f"cannot read the size {text!r}: write it like 4GB or 500MB")
+        raise UserError(f"cannot read the size {text!r}: write it like 4GB or 500MB")
     return int(number * (1024 if match[3] else 1000) ** (" KMGT".index(match[2].upper() or " ")))
 
 
@@ -186,7 +187,7 @@ def refuse_together(option: str, others: Sequence[str], request: Any) -> None:
     """One line for an option that does not go together with one of these, by their names in the request."""
     for name in others:
         if getattr(request, name) is not None:
-            raise ValueError(f"{option} and --{name.replace('_', '-')} do not go together: leave out one of them")
+            raise UserError(f"{option} and --{name.replace('_', '-')} do not go together: leave out one of them")
 
 
 def command_line() -> list[str]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..pool.source import Source
-from ..pool.targets import pool_column, read_target
+from ..io.source import Source
+from ..io.targets import pool_column, read_target
 from ._common import names, read_source, say_source, usable
 
 if TYPE_CHECKING:

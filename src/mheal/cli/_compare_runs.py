@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..learn import Curves, Row
-from ..pool.files import replacing
+from ..evaluate import Curves, Row
+from ..exceptions import UserError, UserFileError
+from ..runtime.files import replacing
 
 Unit = tuple[str, int]  # strategy, seed
 # Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
@@ -29,7 +30,7 @@ class Runs:
     def find(cls, folder: Path, settings: dict[str, Any]) -> "Runs":
         """The runs that are there already, none in a new folder; those of other settings are refused."""
         if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is a file: give --out the name of a folder")
+            raise UserFileError(f"{folder} is a file: give --out the name of a folder")
         found = cls(folder, settings, {})
         if found.file.exists():
             _refuse_others(folder, settings)
@@ -80,7 +81,7 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
         changed = [name for name in DECISIVE if before[name] != settings[name]]
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(
+        raise UserError(
             f"{folder / 'curves.csv'} is there, but no settings.json that says all of how it was made: {remedy}"
         ) from error
     if changed:
@@ -92,7 +93,7 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
             said = f"other features ({before[name]})"
         else:
             said = f"--{name.replace('_', '-')} {_shown(before[name])} instead of {_shown(settings[name])}"
-        raise ValueError(f"{folder} holds runs with {said}: {remedy}")
+        raise UserError(f"{folder} holds runs with {said}: {remedy}")
 
 
 def _shown(value: Any) -> str:

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from ..exceptions import UserError
 from ._common import refuse_together
 
 if TYPE_CHECKING:
-    from ..pool.source import Source
+    from ..io.source import Source
     from ..strategies import Strategy
     from ._request import Request
 
@@ -15,9 +16,9 @@ COUNT, ONCE = "count", "once"
 def refuse_useless_copies(request: "Request", parameters: list[str]) -> None:
     """One line for what is no way to treat copies, or a strategy that knows none."""
     if request.copies not in (COUNT, ONCE):
-        raise ValueError(f"--copies is {COUNT} or {ONCE}, got {request.copies!r}")
+        raise UserError(f"--copies is {COUNT} or {ONCE}, got {request.copies!r}")
     if "copies" not in parameters:
-        raise ValueError(f"{request.strategy} takes no --copies: leave it out, or use mheal or mheal-asking")
+        raise UserError(f"{request.strategy} takes no --copies: leave it out, or use mheal or mheal-asking")
     if request.copies == ONCE:
         refuse_together(f"--copies {ONCE}", ("max_memory", "scheduler"), request)
 

@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+from ..exceptions import UserError
+
 CPU = "cpu"  # our own kernels, without torch
 
 
@@ -10,11 +12,11 @@ def refuse_missing_device(name: str) -> None:
     try:
         torch = import_module("torch")
     except ImportError as error:
-        raise ValueError(f"--device {name} needs torch: pip install 'mheal[deep]'") from error
+        raise UserError(f"--device {name} needs torch: pip install 'mheal[deep]'") from error
     try:
         torch.zeros(1, device=name).cpu()
     except (RuntimeError, AssertionError) as error:  # as torch has it: which of them depends on how it was built
-        raise ValueError(
+        raise UserError(
             f"torch finds no device {name!r} here (no GPU, or a torch built without it): leave out --device to pick on "
             "the CPU"
         ) from error

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 import mheal
 
-from ..pool.files import replacing
+from ..runtime.files import replacing
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -39,7 +39,7 @@ def _random(X: Floats, budget: int, seed: int) -> Rows:
 
 def _k_center(X: Floats, budget: int, seed: int) -> Rows:
     start = int(np.random.default_rng(seed).integers(len(X)))
-    return mheal.solve.max_min(StandardScaler().fit_transform(X), budget, start=start)
+    return mheal.farthest_first(StandardScaler().fit_transform(X), budget, start=start)
 
 
 def _paper(X: Floats, budget: int, seed: int) -> Rows:

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..pool.pages import resident
+from ..exceptions import UserError
+from ..runtime.memory import resident
 from ._memory import needed
 from ._request import Request, _strategy
 
 if TYPE_CHECKING:
-    from ..pool.source import Progress
+    from ..io.source import Progress
 
 SAMPLES = (20_000, 80_000)  # rows
 
@@ -45,7 +46,7 @@ def _seconds(request: Request, X: Any) -> float:
 
     strategy = _strategy(request)
     if strategy.needs_model or strategy.needs_labels:
-        raise ValueError(f"the cost of {strategy.name} depends on its model: forecasts are for strategies without one")
+        raise UserError(f"the cost of {strategy.name} depends on its model: forecasts are for strategies without one")
     pool = Pool(X, rng=np.random.default_rng(request.seed))
     start = perf_counter()
     strategy.select(pool, min(request.budget, len(X)))

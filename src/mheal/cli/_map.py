@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from ..pool.check import as_pool
-from ..pool.files import replacing
-from ..pool.space import comparable
+from ..runtime.files import replacing
+from ..scaling import comparable
 from ..selection import Selection
+from ..validation import as_pool
 
 SHOWN = 20_000  # rows of the pool that are drawn; more would only be ink
 NUMBERED = 30  # picks that get their rank written beside them

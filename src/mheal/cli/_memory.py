@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import UserError
 from ._common import size
 
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
@@ -19,9 +20,9 @@ THRIFTY = ("mheal", "mheal-paper", "random")  # strategies that never copy a mem
 
 def needed(shape: tuple[int, ...], dtype: Any, mapped: bool) -> int:
     """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
-    from ..kernels.traversal import FRONT_BYTES, FRONT_SHARE
-    from ..pool.check import working_dtype
-    from ..pool.pages import headroom
+    from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
+    from ..runtime.memory import headroom
+    from ..validation import working_dtype
 
     rows, columns = shape
     dtype = np.dtype(dtype)
@@ -35,7 +36,7 @@ def refuse_small_limit(limit: int, present: int, shape: tuple[int, ...], *dtypes
     """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not."""
     totals = [present + needed(shape, dtype, mapped) for dtype in dtypes]
     if min(totals) > limit:
-        raise ValueError(
+        raise UserError(
             f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to "
             f"{_enough(max(totals))}"
         )
@@ -50,20 +51,20 @@ def _enough(total: int) -> str:
 
 def large_shards(pool: str, strategy: str, limit: int, present: int) -> list[Path]:
     """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
-    from ..pool.locate import locate
+    from ..io.locate import locate
 
     if strategy not in THRIFTY:
-        raise ValueError(f"--max-memory is kept by {', '.join(THRIFTY)} only: {strategy} may copy the pool")
+        raise UserError(f"--max-memory is kept by {', '.join(THRIFTY)} only: {strategy} may copy the pool")
     found = locate(pool)
     if found.form == ".parquet":
-        from ..pool.shards import expected_shape
+        from ..io.shards import expected_shape
 
         rows, columns = shape = expected_shape(found.files)
         whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)
         return found.files if present + whole > limit else []
     total = sum(file.stat().st_size for file in found.files)
     if (found.form != ".npy" or len(found.files) > 1) and total > limit:
-        raise ValueError(
+        raise UserError(
             f"{pool} holds {size(total)}, which cannot be read within {size(limit)}: only a single .npy file "
             "is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
         )

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from ..pool.files import replacing
+from ..runtime.files import replacing
 from ._digits import Floats, Runs
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; markers differ for print.

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..exceptions import UserError
 from ._common import refuse_together
 
 if TYPE_CHECKING:
-    from ..pool.source import Source
+    from ..io.source import Source
     from ._request import Request
 
 ON_PROBABILITIES = ("mheal-asking", "margin", "entropy", "least-confidence")  # need nothing else of a model
@@ -17,8 +18,8 @@ class Predicted:
     """Probabilities by row of the pool; both are matched by their ids where they have some, else by their order."""
 
     def __init__(self, file: str, pool: "Source") -> None:
-        from ..pool.proba import as_proba
-        from ..pool.read import read_pool
+        from ..io.read import read_pool
+        from ..probabilities import as_proba
 
         read = read_pool(file)
         order = slice(None) if pool.ids is None or read.ids is None else _in_order(file, read.ids, pool.ids)
@@ -34,7 +35,7 @@ def refuse_useless_proba(request: "Request") -> None:
     """One line for what has no use for probabilities, or none for them alone."""
     if request.strategy not in ON_PROBABILITIES:
         names = ", ".join(ON_PROBABILITIES)
-        raise ValueError(f"{request.strategy} has no use for --proba alone: leave it out, or use --strategy {names}")
+        raise UserError(f"{request.strategy} has no use for --proba alone: leave it out, or use --strategy {names}")
     refuse_together("--proba", ("max_memory", "scheduler"), request)
 
 
@@ -42,5 +43,5 @@ def _in_order(file: str, ids: Any, wanted: Any) -> list[int]:
     places = {name: row for row, name in enumerate(ids)}
     missing = [name for name in wanted if name not in places]
     if missing:
-        raise ValueError(f"{file} says nothing of id {missing[0]!r}, which is in the pool: predict all of its rows")
+        raise UserError(f"{file} says nothing of id {missing[0]!r}, which is in the pool: predict all of its rows")
     return [places[name] for name in wanted]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..pool.locate import locate
-from ..pool.write import picks_digest
+from ..exceptions import UserError
+from ..io.locate import locate
+from ..io.write import picks_digest
 from ._common import checksum, command_line
 from ._device import CPU
 from ._request import Request, Result
@@ -52,7 +53,7 @@ def read_record(path: Path) -> tuple[Request, dict[str, Any]]:
         request = Request.of(record["parameters"])
         record["sha256"]["pool"], record["picks"]["sha256"], record["picks"]["file"]
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
+        raise UserError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
     return request.moved(path.parent.resolve(), Path.cwd()), record
 
 
@@ -60,7 +61,7 @@ def refuse_changed_inputs(request: Request, record: dict[str, Any]) -> None:
     """The same request gives the same picks only from the same files."""
     for name, files in _inputs(request, Path()).items():
         if checksum(files) != record["sha256"].get(name):
-            raise ValueError(f"{getattr(request, name)} has changed since that record was written: select anew")
+            raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
 
 
 def refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
@@ -70,7 +71,7 @@ def refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
     why = f"which mheal {record['mheal']} made on {record['packages']}"
     if result.source.features != record.get("features"):
         why = f"which are of {record.get('features')}, and now it is {result.source.features}"
-    raise ValueError(
+    raise UserError(
         f"the picks differ from the recorded ones, {why}: nothing was written; --out FILE writes the new ones"
     )
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..pool.source import Source
+from ..exceptions import UserError
+from ..io.source import Source
 from ._asked import ASKING, own_model, too_few
 from ._common import progress_bar, read_source, refuse_together
 from ._copies import COUNT, ONCE, copies_count_once, refuse_useless_copies
@@ -19,7 +20,7 @@ from ._predicted import Predicted, refuse_useless_proba
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..pool.workspace import Memory
+    from ..runtime.checkpoint import Memory
     from ..selection import Selection
     from ..strategies import Strategy
 
@@ -82,8 +83,8 @@ class Result:
 
 def carry_out(request: Request, console: "Console", folder: Path | None = None) -> Result:
     """Read the pool and pick. What a large pool needs on disk, and what is finished of it, is in `folder` meanwhile."""
-    from ..pool.pages import resident
-    from ..pool.workspace import closed_if_stopped
+    from ..runtime.checkpoint import closed_if_stopped
+    from ..runtime.memory import resident
     from ._memory import large_shards, refuse_small_limit
 
     strategy = _strategy(request)
@@ -110,7 +111,7 @@ def carry_out(request: Request, console: "Console", folder: Path | None = None) 
         picks, labeled, asked, stages = _pick(request, strategy, source, console, folder)
         unfinished.append(stages)
         if (shards or clustered) and source.id_column is not None:
-            from ..pool.shards import ids_of
+            from ..io.shards import ids_of
 
             source = replace(source, ids=ids_of(source.files, source.id_column, picks.indices))  # type: ignore[arg-type]
     took = {"reading": reading, "picking": perf_counter() - start}
@@ -121,15 +122,15 @@ def _streamed(
     request: Request, shards: list[Path], folder: Path, present: int, console: "Console"
 ) -> tuple[Source, "Memory"]:
     """The pool of shards that do not fit into memory, as one file in `folder`."""
-    from ..pool.pages import limited_pages
-    from ..pool.shards import stream_shards
-    from ..pool.workspace import Workspace, kept_unless_mistaken
+    from ..io.shards import stream_shards
+    from ..runtime.checkpoint import Workspace, kept_unless_mistaken
+    from ..runtime.memory import limited_pages
     from ._common import names, say_source
     from ._memory import refuse_small_limit
 
     for option, value in {"--text": request.text, "--embed": request.embed}.items():
         if value is not None:
-            raise ValueError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+            raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
     limit = request.max_memory or 2**63
 
     def check(shape: tuple[int, int], dtype: Any) -> None:
@@ -164,13 +165,13 @@ def _on_cluster(request: Request, columns: list[str] | None, without: list[str])
     """Parquet files as a cluster reads them: X is a Dask array, and only those ids are read that are asked for."""
     for option in ("text", "embed", "max_memory"):
         if getattr(request, option) is not None:
-            raise ValueError(f"a cluster reads columns of numbers as they are: leave out --{option.replace('_', '-')}")
+            raise UserError(f"a cluster reads columns of numbers as they are: leave out --{option.replace('_', '-')}")
     if request.strategy not in ON_CLUSTER:
-        raise ValueError(f"{request.strategy} does not run on a cluster: {' and '.join(ON_CLUSTER)} do")
+        raise UserError(f"{request.strategy} does not run on a cluster: {' and '.join(ON_CLUSTER)} do")
     try:
-        from ..scale.parquet import Ids, column_names, parquet_files, read_parquet
+        from ..io.dask_parquet import Ids, column_names, parquet_files, read_parquet
     except ImportError as error:
-        raise ValueError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
+        raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
     id_column = request.id
     if id_column is None and "id" in column_names(request.pool) and "id" not in [*(columns or []), *without]:
         id_column = "id"
@@ -184,7 +185,7 @@ def _cluster(request: Request) -> AbstractContextManager[Any]:
     """The cluster that was asked for, if any."""
     if request.scheduler is None:
         return nullcontext()
-    from ..scale import connected
+    from ..backends.dask import connected
 
     return connected(request.scheduler)
 
@@ -196,11 +197,11 @@ def _strategy(request: Request) -> "Strategy":
     parameters: dict[str, Any] = {}
     if request.clusters is not None:
         if "n_clusters" not in kind._get_param_names():
-            raise ValueError(f"{request.strategy} has no clusters to set: leave out --clusters and --classes")
+            raise UserError(f"{request.strategy} has no clusters to set: leave out --clusters and --classes")
         parameters["n_clusters"] = request.clusters
     if request.device != CPU:
         if "device" not in kind._get_param_names():
-            raise ValueError(
+            raise UserError(
                 f"{request.strategy} takes no --device: leave it out, or use mheal, mheal-asking or mheal-paper"
             )
         refuse_together("--device", ("max_memory", "scheduler"), request)
@@ -219,11 +220,11 @@ def _strategy(request: Request) -> "Strategy":
 def _pick(
     request: Request, strategy: "Strategy", source: Source, console: "Console", folder: Path | None
 ) -> tuple["Selection", int, bool, "Memory"]:
-    from ..pool.check import as_budget
-    from ..pool.labels import read_labels
-    from ..pool.pages import limited_pages
-    from ..pool.workspace import Memory, Workspace, kept_unless_mistaken, working_in
+    from ..io.labels import read_labels
+    from ..runtime.checkpoint import Memory, Workspace, kept_unless_mistaken, working_in
+    from ..runtime.memory import limited_pages
     from ..strategies import Pool
+    from ..validation import as_budget
 
     n = len(source.X)
     rows, values, kept = np.empty(0, np.int64), np.empty(0), None
@@ -235,17 +236,17 @@ def _pick(
         kept = _kept(request.keep, source, rows)
         new -= len(kept)
         if new < 1:
-            raise ValueError(f"{request.keep} holds {len(kept)} picks already: ask for a budget above that")
+            raise UserError(f"{request.keep} holds {len(kept)} picks already: ask for a budget above that")
     before = rows if kept is None else np.concatenate([rows, kept.indices])
     as_budget(new, n - len(before))
     if (strategy.needs_model and request.proba is None) or strategy.needs_labels:
         if len(values) == 0:
-            raise ValueError(
+            raise UserError(
                 f"{strategy.name} learns from labels: give some with --labeled FILE (columns row or id, and label), "
                 "or use mheal, which needs none"
             )
         if kept is not None:
-            raise ValueError(f"{strategy.name} learns from labels, which kept picks do not have: leave out --keep")
+            raise UserError(f"{strategy.name} learns from labels, which kept picks do not have: leave out --keep")
     if request.proba is not None:
         model: Any = Predicted(request.proba, source)
         model = None if too_few(strategy, len(rows), console) else model  # kept picks have no labels yet
@@ -267,16 +268,16 @@ def _pick(
 
 def _kept(file: str, source: Source, labeled: np.ndarray[Any, Any]) -> "Selection":
     """Earlier picks, as rows of the pool as it is now; they may have been labelled since."""
-    from ..pool.labels import read_labels
+    from ..io.labels import read_labels
     from ..selection import Selection
 
     old = Selection.load(file)
     rows = read_labels(file, source.ids, len(source.X), id_column=source.id_column).rows
     if len(rows) != len(old):
-        raise ValueError(f"{file} names a row twice: keep it once")
+        raise UserError(f"{file} names a row twice: keep it once")
     both = np.isin(rows, labeled)
     if both.any():
-        raise ValueError(f"row {rows[both][0]} is in --keep and in --labeled: leave it out of one of them")
+        raise UserError(f"row {rows[both][0]} is in --keep and in --labeled: leave it out of one of them")
     return Selection(rows, old.cluster, old.gain, old.radius)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..exceptions import UserError
 from ._common import (
     POOL_HELP,
     Columns,
@@ -25,7 +26,7 @@ from ._common import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..learn import Curves
+    from ..evaluate import Curves
     from ._compare_runs import Runs, Unit
 
 USUAL = ("mheal", "random", "coreset", "kmeans")
@@ -84,8 +85,8 @@ def compare(
     """
     import mheal
 
-    from ..learn import runs
-    from ..learn.simulate import split_sizes
+    from ..evaluate import runs
+    from ..evaluate.simulate import split_sizes
     from ._compare_data import read_labelled
     from ._compare_runs import UNIT_ROWS, Runs
 
@@ -136,7 +137,7 @@ def _strategies(listed: str) -> list[str]:
     every = [name for name in known() if not get(name).needs_torch]
     chosen = every if listed == "all" else list(dict.fromkeys(names(listed) or ()))
     if not chosen:
-        raise ValueError("--strategies is empty: name at least one (`mheal strategies` lists them), or leave it out")
+        raise UserError("--strategies is empty: name at least one (`mheal strategies` lists them), or leave it out")
     for name in chosen:
         get(name)
     return chosen if "random" in chosen else [*chosen, "random"]
@@ -164,15 +165,15 @@ def _carry_out(
 
 
 def _write(curves: "Curves", out: Path, name: str, note: str) -> None:
-    from ..learn import report
+    from ..evaluate import report
 
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which labels to buy: {name}", [note])
 
 
 def _print(curves: "Curves") -> None:
-    from ..learn import cells
-    from ..learn.verdict import sentences
+    from ..evaluate import cells
+    from ..evaluate.verdict import sentences
 
     out = results()
     for table in (cells.accuracies(curves), cells.summary(curves, "random")):

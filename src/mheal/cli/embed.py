@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..exceptions import UserError
 from ._common import POOL_HELP, Columns, Id, Quiet, Seed, Text, Without, messages, names, read_source
 
 
@@ -35,10 +36,10 @@ def embed(
     """
     import numpy as np
 
-    from ..pool.files import replacing
+    from ..runtime.files import replacing
 
     if out.suffix != ".npy":
-        raise ValueError(f"cannot write {out.name}: give --out a name that ends in .npy")
+        raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
     source = read_source(
         pool, console, columns=columns, without=names(without) or (), id_column=id_column, text=text, embed=method,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..exceptions import UserError, UserFileError
 from ._common import (
     POOL_HELP,
     Columns,
@@ -82,14 +83,14 @@ def plan(
     """
     import numpy as np
 
-    from ..learn.models import MODELS
-    from ..pool.check import as_budget
-    from ..pool.labels import read_labels
+    from ..io.labels import read_labels
+    from ..models import MODELS
+    from ..validation import as_budget
 
     console = messages(quiet)
     _refuse_bad_options(target_accuracy, plot)
     if model not in MODELS:
-        raise ValueError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
+        raise UserError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
     source = read_source(
         pool, console, columns=columns, without=names(without) or (), id_column=id_column, text=text, embed=embed,
         seed=seed, say=False,
@@ -109,7 +110,7 @@ def plan(
         say_source(pool, source, console)
         draw = _forecast(X[rows], labels, model, ahead, min(batch, left), target_accuracy, seed, console)
     if plot is not None:
-        from ..pool.files import replacing
+        from ..runtime.files import replacing
 
         with replacing(plot) as part:
             part.write_bytes(draw())
@@ -119,25 +120,23 @@ def plan(
 def _refuse_bad_options(target: float | None, plot: Path | None) -> None:
     if target is not None and not 0 < target < 1:
         hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
-        raise ValueError(f"--target-accuracy is a share between 0 and 1, got {target:g}{hint}")
+        raise UserError(f"--target-accuracy is a share between 0 and 1, got {target:g}{hint}")
     if plot is not None and plot.suffix.lower() != ".png":
-        raise ValueError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
+        raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
     if plot is not None and not plot.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(plot.parent)!r} to write {plot.name} to: make it first")
+        raise UserFileError(f"there is no folder {str(plot.parent)!r} to write {plot.name} to: make it first")
 
 
 def _labels(values: list[Any], file: str) -> "npt.NDArray[Any]":
     """Labels that a curve can be drawn from."""
-    from ..learn.resample import FEWEST
-    from ..pool.targets import as_classes
+    from ..evaluate.resample import FEWEST
+    from ..io.targets import as_classes
 
     labels = as_classes(values, file)
     if len(labels) < FEWEST:
-        raise ValueError(
-            f"{file} has {len(labels)} labels: it takes at least {FEWEST} to draw a curve, label some more"
-        )
+        raise UserError(f"{file} has {len(labels)} labels: it takes at least {FEWEST} to draw a curve, label some more")
     if len(set(labels.tolist())) == 1:
-        raise ValueError(f"{file}: all {len(labels)} labels are {values[0]!r}: label items of another class too")
+        raise UserError(f"{file}: all {len(labels)} labels are {values[0]!r}: label items of another class too")
     return labels
 
 
@@ -147,8 +146,8 @@ def _cover(
     """Without labels: how well the picks cover the pool, against their number."""
     import numpy as np
 
-    from ..algorithm import MHEAL
-    from ..learn import knee
+    from ..evaluate import knee
+    from ..selector import MHEAL
 
     with progress_bar(console) as progress:
         progress(0, 0, "picking")
@@ -182,7 +181,7 @@ def _cover(
         out.print(sentence, markup=False, soft_wrap=True)
 
     def draw() -> bytes:
-        from ..learn.plan_plot import cover_picture
+        from ..evaluate.plan_plot import cover_picture
 
         return cover_picture(more, picks.radius, energy, turn)
 
@@ -193,7 +192,7 @@ def _forecast(
     X: Any, labels: Any, model: str, ahead: int, batch: int, target: float | None, seed: int, console: "Console"
 ) -> Picture:
     """With labels: the accuracy to expect from more of them."""
-    from ..learn import fit_curve, learning_curve, stop_advice
+    from ..evaluate import fit_curve, learning_curve, stop_advice
 
     with progress_bar(console) as progress:
         progress(0, 0, "learning from some of the labels, testing on the others")
@@ -218,7 +217,7 @@ def _forecast(
         out.print(sentence, markup=False, soft_wrap=True)
 
     def draw() -> bytes:
-        from ..learn.plan_plot import forecast_picture
+        from ..evaluate.plan_plot import forecast_picture
 
         return forecast_picture(curve, fit, now, now + ahead, target)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..exceptions import UserError, UserFileError
 from ._asked import ASKING
 from ._common import POOL_HELP, Columns, Embed, Id, Quiet, Seed, Text, Without, messages, parse_size, progress_bar, size
 from ._device import CPU
@@ -155,9 +156,9 @@ def select(
         _refuse_beside_rerun(context)
         return _rerun(rerun, out, format, workspace, console)
     if pool is None or budget is None:
-        raise ValueError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
+        raise UserError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
-        raise ValueError("--classes sets the number of clusters too: give one of --clusters and --classes")
+        raise UserError("--classes sets the number of clusters too: give one of --clusters and --classes")
     kept_from = [name for name, given in WITHOUT_MODEL.items() if context.params[given]]
     if strategy in (None, *([ASKING] if forecast else [])) and labeled is not None and proba is None and kept_from:
         console.print(f"{kept_from[0]}: picking without a model of the labels")
@@ -168,13 +169,13 @@ def select(
         None if max_memory is None else parse_size(max_memory), scheduler, device, proba, copies,
     )  # fmt: skip
     if scheduler is not None and (plot is not None or forecast):
-        raise ValueError(
+        raise UserError(
             "--plot and --forecast look at the pool from here, which --scheduler keeps away: leave them out"
         )
     if forecast and device != CPU:
-        raise ValueError("--forecast counts the memory of the CPU: leave out --device")
+        raise UserError("--forecast counts the memory of the CPU: leave out --device")
     if forecast and proba is not None:
-        raise ValueError("--forecast measures picking without a model: leave out --proba")
+        raise UserError("--forecast measures picking without a model: leave out --proba")
     if forecast:
         return _forecast(request, console)
     _run(request, out or "picks.csv", format, plot, workspace, console)
@@ -186,16 +187,16 @@ def _run(
     recorded: dict[str, Any] | None = None,
 ) -> "Result":  # fmt: skip
     """Pick and write. Picks that differ from those `recorded` are not written: they would take their place."""
-    from ..pool.files import replacing
-    from ..pool.workspace import closed_if_stopped
-    from ..pool.write import format_of, render
+    from ..io.write import format_of, render
+    from ..runtime.checkpoint import closed_if_stopped
+    from ..runtime.files import replacing
     from ._record import make_record, record_path, refuse_other_picks
     from ._request import carry_out
 
     form = format_of(out, format)
     target = Path(out)
     if out != "-" and not target.parent.is_dir():  # before an hour of work, not after it
-        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
+        raise UserFileError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
     folder = workspace or Path("picks.csv.unfinished" if out == "-" else f"{out}.unfinished")
     ours = not folder.exists()
     try:
@@ -274,11 +275,11 @@ def _refuse_beside_rerun(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE" and not free:
             beside.append("the pool" if parameter.name == "pool" else parameter.opts[0])
     if beside:
-        raise ValueError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
+        raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
 
 
 def _rerun(path: Path, out: str | None, format: str | None, workspace: Path | None, console: "Console") -> None:
-    from ..pool.write import picks_digest
+    from ..io.write import picks_digest
     from ._record import read_record, refuse_changed_inputs
 
     request, record = read_record(path)

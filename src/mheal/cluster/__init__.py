@@ -1,6 +1,6 @@
 """Spherical k-means (§5.1) and the spacing of points inside its clusters."""
 
-from .spacing import local_spacing
+from ..algorithms.local_spacing import local_spacing
 from .spherical import SphericalKMeans
 
 __all__ = ["SphericalKMeans", "local_spacing"]

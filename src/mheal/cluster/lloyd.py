@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels import codes
-from ..kernels.kmeans import BLOCK, assign_part
-from ..kernels.nearest import pack
-from ..kernels.points import Points, passes
-from ..kernels.threads import rest, resting, run_parts, spans
+from ..backends.cpu import quantized as codes
+from ..backends.cpu.assignment import BLOCK, assign_part
+from ..backends.cpu.nearest_centers import pack
+from ..backends.cpu.points import Points, passes
+from ..runtime.threads import rest, resting, run_parts, spans
 
 AT_ONCE = 1 << 25  # bytes of rows between two rests
 

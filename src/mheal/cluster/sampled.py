@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.points import Points
+from ..backends.cpu.points import Points
 from .lloyd import assign_once
 from .spherical import SphericalKMeans
 

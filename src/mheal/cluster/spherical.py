@@ -12,8 +12,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..kernels import backend
-from ..kernels.points import Points
+from ..backends import backend
+from ..backends.cpu.points import Points
+from ..exceptions import UserError
 from .lloyd import Clustering, Lloyd
 from .plain import PlainLloyd
 from .seeding import plus_plus, sample_rows
@@ -142,13 +143,13 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         for name in ("n_clusters", "max_iter"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+                raise UserError(f"{name} must be a positive integer, got {value!r}")
         if not isinstance(self.tol, Real) or self.tol < 0:
-            raise ValueError(f"tol must be a number ≥ 0, got {self.tol!r}")
+            raise UserError(f"tol must be a number ≥ 0, got {self.tol!r}")
         if self.n_init != "auto" and (not isinstance(self.n_init, Integral) or self.n_init < 1):
-            raise ValueError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
+            raise UserError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
         if self.n_clusters > n:
-            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters")
+            raise UserError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters")
 
     def _runs(self) -> int:
         if not isinstance(self.init, str):
@@ -162,10 +163,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if not isinstance(self.init, str):
             given = np.array(self.init, dtype=X.dtype, order="C")
             if given.shape != (self.n_clusters, X.shape[1]):
-                raise ValueError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
+                raise UserError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
             return normalize(given)
         if self.init not in ("k-means++", "random"):
-            raise ValueError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
+            raise UserError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
         usable = np.flatnonzero(X.nonzero() if weight is None else X.nonzero() & (weight > 0))
         if len(usable) == 0:  # no row has a direction: any will do
             return np.full((self.n_clusters, X.shape[1]), X.shape[1] ** -0.5, X.dtype)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from ..kernels.points import Points
-from ..kernels.threads import single_threaded_blas
-from ..pool.check import as_budget, as_labeled, as_pool
-from ..pool.space import Space, comparable
+from ..backends.cpu.points import Points
+from ..exceptions import UserError
+from ..runtime.threads import single_threaded_blas
+from ..scaling import Space, comparable
 from ..selection import Selection
+from ..validation import as_budget, as_labeled, as_pool
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
@@ -52,7 +53,7 @@ class Pool:
         object.__setattr__(self, "labeled", as_labeled(self.labeled, len(self.X)))
         object.__setattr__(self, "labels", np.asarray(self.labels))
         if len(self.labels) not in (0, len(self.labeled)):
-            raise ValueError(f"there are {len(self.labels)} labels for {len(self.labeled)} labelled rows")
+            raise UserError(f"there are {len(self.labels)} labels for {len(self.labeled)} labelled rows")
 
     @property
     def unlabeled(self) -> Rows:
@@ -92,9 +93,9 @@ class Strategy(BaseEstimator, ABC):
         """`budget` rows of pool.X that are not labelled yet, best first."""
         budget = as_budget(budget, len(pool.X) - len(pool.labeled))
         if self.needs_model and pool.model is None:
-            raise ValueError(f"{self.name} ranks rows by a model's doubt: fit one on a few labels first")
+            raise UserError(f"{self.name} ranks rows by a model's doubt: fit one on a few labels first")
         if self.needs_labels and len(pool.labels) == 0:
-            raise ValueError(f"{self.name} learns from labels: label a few rows first, picked at random or by mheal")
+            raise UserError(f"{self.name} learns from labels: label a few rows first, picked at random or by mheal")
         with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
             picked = self._pick(pool, budget)
         return picked if isinstance(picked, Selection) else _unexplained(picked)

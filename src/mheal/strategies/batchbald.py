@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import entr
 
-from ..kernels.threads import spans
+from ..runtime.threads import spans
 from .bald import Bald
 from .base import Pool, Rows
 from .doubt import Scores, lowest, samples

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.threads import spans
+from ..runtime.threads import spans
 from .base import Pool, Rows, Strategy
 from .doubt import Scores, probabilities
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..solve.max_min import max_min
+from ..algorithms.farthest_first import max_min
 from .base import Pool, Rows, Strategy
 
 

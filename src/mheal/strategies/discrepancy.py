@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..solve.worth import margins
+from ..uncertainty import margins
 from .base import Pool, Rows
 from .distances import sample, squared_distances
 

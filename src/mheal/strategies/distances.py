@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.threads import run_parts, spans, thread_count
+from ..runtime.threads import run_parts, spans, thread_count
 from .base import Rows
 
 CELLS = 1 << 21  # distances that one thread holds at a time

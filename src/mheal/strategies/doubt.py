@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
+from ..exceptions import UserError, UserTypeError
 from .base import Pool, Rows
 from .committee import committee
 
@@ -49,11 +50,11 @@ def decision_values(pool: Pool, rows: Rows) -> Scores:
         values = np.asarray(model.decision_function(pool.X[rows]), np.float64)
     else:
         kind = type(model).__name__
-        raise TypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
+        raise UserTypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
     if values.ndim == 1:
         values = np.column_stack([-values / 2, values / 2])
     if values.shape[1] != len(model.classes_):
-        raise ValueError(
+        raise UserError(
             f"the model gives {values.shape[1]} decision values for {len(model.classes_)} classes: "
             "make it one-vs-rest (decision_function_shape='ovr')"
         )

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..solve.worth import margins
+from ..uncertainty import margins
 from .base import Pool, Rows, Strategy
 from .distances import by_blocks, nearest_distance, sample, squared_distances
 from .doubt import Scores, probabilities

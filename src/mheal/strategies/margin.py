@@ -1,6 +1,6 @@
 """Margin sampling (Tong and Koller 2001; Scheffer et al. 2001)."""
 
-from ..solve.worth import margins
+from ..uncertainty import margins
 from .base import Pool, Rows, Strategy
 from .doubt import decision_values, knows_probabilities, lowest, probabilities
 

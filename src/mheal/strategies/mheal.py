@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from ..algorithm import MHEAL
-from ..pool.space import on_sphere
+from ..scaling import on_sphere
 from ..selection import Selection
+from ..selector import MHEAL
 from .base import Pool, Strategy
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from ..algorithm import MHEAL
 from ..selection import Selection
-from ..solve.worth import ASK_FROM, DOUBT, worth_of
+from ..selector import MHEAL
+from ..uncertainty import ASK_FROM, DOUBT, worth_of
 from .base import Pool, Strategy
 from .doubt import Said
 

@@ -3,10 +3,12 @@
 from importlib import import_module
 from typing import Any
 
+from ..exceptions import UserError
+
 
 def network(file: str, strategy: str) -> Any:
-    """The module mheal.deep.`file`, for the strategy that asks for it."""
+    """The module mheal.strategies.`file`_network, for the strategy that asks for it."""
     try:
-        return import_module(f"mheal.deep.{file}")
+        return import_module(f"mheal.strategies.{file}_network")
     except ImportError as error:
-        raise ValueError(f'{strategy} trains a network, which needs torch: pip install "mheal[deep]"') from error
+        raise UserError(f'{strategy} trains a network, which needs torch: pip install "mheal[deep]"') from error

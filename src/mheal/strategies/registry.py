@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import NamedTuple
 
+from ..exceptions import UserError
 from .base import Strategy
 
 _HOME = {  # name: (file, class)
@@ -58,7 +59,7 @@ def names() -> list[str]:
 def get(name: str) -> type[Strategy]:
     """The class of the strategy called `name`."""
     if name not in _HOME:
-        raise ValueError(f"there is no strategy {name!r}: choose from {', '.join(_HOME)}")
+        raise UserError(f"there is no strategy {name!r}: choose from {', '.join(_HOME)}")
     file, attribute = _HOME[name]
     return getattr(import_module(f".{file}", __package__), attribute)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
-from ..kernels.points import Points
 from ..selection import Selection
 from .base import Pool, Strategy
 

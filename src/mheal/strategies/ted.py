@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import UserError
 from .base import Pool, Rows, Strategy
 from .coreset import complete
 from .distances import median_distance, sample, squared_distances
@@ -38,7 +39,7 @@ class Ted(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         if self.kernel not in ("rbf", "linear"):
-            raise ValueError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}")
+            raise UserError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}")
         if self.kernel == "linear":
             rows, labeled = np.arange(len(pool.Z)), pool.labeled
             design: Linear | Kernel = Linear(pool.Z, self.ridge)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.neighbours import Task, spacing
-from ..kernels.points import Points
-from ..kernels.threads import spans
+from ..backends.cpu.neighbours import Task, spacing
+from ..backends.cpu.points import Points
+from ..runtime.threads import spans
 from .base import Pool, Rows, Strategy
 from .clusters import euclidean_clusters
 from .coreset import complete

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
-from ..solve.worth import margins
+from ..uncertainty import margins
 from .base import Pool, Rows, Strategy
 from .coverage import cover, gaussian
 from .distances import by_blocks, median_distance

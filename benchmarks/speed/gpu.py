@@ -1,0 +1,255 @@
+"""The torch backend on its device: a selection and its parts, k-means against a plain torch loop, CPU, streaming.
+
+    python benchmarks/gpu.py [--rows N --columns D --clusters K --budget B] [--out FILE]
+
+Writes one JSON line per measurement as it comes. Without a GPU it runs on CPU tensors, for tiny sizes.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pools import mixture
+
+import mheal
+from mheal import selector as algorithm
+from mheal.backends.torch import Points
+from mheal.cluster.plain import PlainLloyd
+
+ITERATIONS = 10
+WARM_UP = 320  # picks, enough that some come after the cover
+CHUNK = 1 << 16  # rows whose scores the plain loop has at one time
+PARTS = {
+    "sampled_clusters": "clusters",
+    "local_spacing": "spacing",
+    "charge_of": "charge",
+    "cover": "cover",
+    "spread_pool": "traversal",
+}
+
+
+class Report:
+    """One JSON line per measurement, on the screen and behind what the file has already."""
+
+    def __init__(self, args: argparse.Namespace, device: torch.device) -> None:
+        self.out = args.out
+        self.common = {"rows": args.rows, "columns": args.columns, "clusters": args.clusters, "budget": args.budget}
+        self.common |= {"device": device_name(device), "torch": torch.__version__, "mheal": mheal.__version__}
+        self.common |= {"cores": os.cpu_count()}
+
+    def add(self, measurement: str, **values: Any) -> None:
+        """Put down one measurement."""
+        line = json.dumps({"measurement": measurement} | self.common | values)
+        print(line, flush=True)
+        if self.out:
+            with self.out.open("a") as file:
+                file.write(line + "\n")
+
+
+def device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU {platform.machine()}"
+
+
+def settled() -> float:
+    """The time when all that was asked of the device is done."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
+    """The shortest of some runs, and what the last one gave."""
+    times = []
+    for _ in range(repeats):
+        begin = settled()
+        result = work()
+        times.append(settled() - begin)
+    return min(times), result
+
+
+@contextmanager
+def parts_timed(kind: type[mheal.MHEAL]) -> Iterator[dict[str, float]]:
+    """While it lasts the steps of this kind of MHEAL note how long they take."""
+    took: dict[str, float] = {}
+
+    def timed(work: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def run(*args: Any, **options: Any) -> Any:
+            spent, result = seconds(lambda: work(*args, **options))
+            took[name] = took.get(name, 0.0) + spent
+            return result
+
+        return run
+
+    originals = {name: getattr(algorithm, name) for name in PARTS}
+    points = kind._points
+    for name, part in PARTS.items():
+        setattr(algorithm, name, timed(originals[name], part))
+    kind._points = timed(points, "standardise")
+    try:
+        yield took
+    finally:
+        kind._points = points
+        for name, work in originals.items():
+            setattr(algorithm, name, work)
+
+
+def blobs(n: int, d: int, device: torch.device, components: int = 50, seed: int = 0) -> torch.Tensor:
+    """Float32 rows of an overlapping Gaussian mixture, as pools.mixture, made on the device."""
+    generator = torch.Generator(device).manual_seed(seed)
+    centres = 6.0 / (2 * d) ** 0.5 * torch.randn((components, d), generator=generator, device=device)
+    scales = torch.exp(0.5 * torch.randn((components, d), generator=generator, device=device))
+    X = torch.empty((n, d), device=device)
+    for part in X.split(1 << 20):
+        member = torch.randint(components, (len(part),), generator=generator, device=device)
+        part.normal_(generator=generator).mul_(scales[member]).add_(centres[member])
+    return X
+
+
+def gemm_rates(device: torch.device) -> dict[str, float]:
+    """TFLOP/s of large square products: what the device can do at all."""
+    size = 8192 if device.type == "cuda" else 512
+    rates = {}
+    before = torch.get_float32_matmul_precision()
+    kinds = {"float32": ("highest", torch.float32)}
+    if device.type == "cuda":
+        kinds |= {"tf32": ("high", torch.float32), "bfloat16": ("highest", torch.bfloat16)}
+    for name, (precision, dtype) in kinds.items():
+        torch.set_float32_matmul_precision(precision)
+        A, B = (torch.randn((size, size), device=device).to(dtype) for _ in range(2))
+        C = A @ B
+        spent, _ = seconds(lambda A=A, B=B, C=C: [torch.mm(A, B, out=C) for _ in range(5)], repeats=3)
+        rates[name] = 5 * 2 * size**3 / spent / 1e12
+    torch.set_float32_matmul_precision(before)
+    return rates
+
+
+def plain_lloyd(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What one writes in torch: a normalised copy, a matrix product and an argmax for each chunk, float32 sums."""
+    U = torch.nn.functional.normalize(X)
+    C = centers
+    for iteration in range(ITERATIONS + 1):
+        labels = torch.cat([(part @ C.T).argmax(1) for part in U.split(CHUNK)])
+        if iteration < ITERATIONS:
+            C = torch.nn.functional.normalize(torch.zeros_like(C).index_add_(0, labels, U))
+    return C, labels
+
+
+def objective(points: Points, C: Any) -> float:
+    """Mean cosine with the nearest centre."""
+    return float(points.assign(np.asarray(C)).cosine().mean())
+
+
+def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
+    """Our Lloyd iterations and the plain loop's, from the same centres."""
+    points = Points.raw(X)
+    generator = np.random.default_rng(0)
+    start = points.directions(np.sort(generator.choice(len(X), k, replace=False)))
+    passes = ITERATIONS + 1
+    flops = 2 * len(X) * X.shape[1] * k
+    entry: dict[str, Any] = {"iterations": ITERATIONS}
+    once = Points.raw(X[: min(len(X), 1 << 18)])
+    seconds(lambda: PlainLloyd(once, start).run(1, 0.0))
+    spent, ours = seconds(lambda: PlainLloyd(points, start).run(ITERATIONS, 0.0))
+    one_pass, _ = seconds(lambda: points.assign(start), repeats=3)
+    plain, (C, labels) = seconds(lambda: plain_lloyd(X, torch.tensor(start, device=X.device)))
+    entry |= {"seconds": spent, "seconds_per_pass": spent / passes, "seconds_per_bare_pass": one_pass}
+    entry |= {"plain_seconds": plain, "plain_seconds_per_pass": plain / passes, "ratio": plain / spent}
+    entry |= {"tflops": flops * passes / spent / 1e12, "of_gemm_rate": flops * passes / spent / 1e12 / rate}
+    entry |= {"bare_tflops": flops / one_pass / 1e12, "plain_tflops": flops * passes / plain / 1e12}
+    entry |= {"cosine": objective(points, ours.centers), "plain_cosine": objective(points, C.cpu())}
+    entry["labels_in_common"] = float(np.mean(ours.labels == labels.cpu().numpy()))
+    report.add("k-means", **entry)
+
+
+def selection(report: Report, name: str, model: mheal.MHEAL, X: Any, budget: int, **more: Any) -> float:
+    """One selection from the first row to the last pick, split in parts."""
+    with parts_timed(type(model)) as took:
+        spent, picks = seconds(lambda: model.select(X, budget))
+    parts = {part: round(t, 4) for part, t in took.items()}
+    unique = len(np.unique(picks.indices)) == budget
+    report.add(name, seconds=spent, parts=parts, radius=float(picks.radius[-1]), all_different=unique, **more)
+    return spent
+
+
+class FromHost(mheal.MHEAL):
+    """MHEAL for an array on the host that goes through the device, of which it may take LIMIT bytes."""
+
+    LIMIT, DEVICE = 0.0, "cpu"
+
+    def _points(self, X: Any, *_: Any) -> Points:
+        return Points.standardized(X, self.DEVICE, self.LIMIT)
+
+
+def streamed(report: Report, X: torch.Tensor, k: int, budget: int, share: float) -> None:
+    """The same pool from a memory map, too large for what the device may give it."""
+    FromHost.LIMIT, FromHost.DEVICE = share * X.numel() * X.element_size(), str(X.device)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pool.npy"
+        pool = np.lib.format.open_memmap(path, "w+", np.float32, tuple(X.shape))
+        for lo in range(0, len(X), 1 << 20):
+            pool[lo : lo + (1 << 20)] = X[lo : lo + (1 << 20)].cpu().numpy()
+        pool.flush()
+        pool = np.load(path, mmap_mode="r")
+        if X.is_cuda:
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+        selection(report, "selection, streamed", FromHost(k, random_state=0), pool, budget, limit=FromHost.LIMIT)
+        if X.is_cuda:
+            report.add("memory, streamed", bytes=torch.cuda.max_memory_allocated() - before, pool=pool.nbytes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--columns", type=int, default=128)
+    parser.add_argument("--clusters", type=int, default=1000)
+    parser.add_argument("--budget", type=int, default=10_000)
+    parser.add_argument("--cpu-rows", type=int, default=1_000_000, help="rows of the CPU's own run; 0: none")
+    parser.add_argument(
+        "--limit", type=float, default=0.2, help="share of the pool that may be on the device, streamed"
+    )
+    parser.add_argument("--only", nargs="*", choices=["selection", "kmeans", "cpu", "streamed"], help="by default all")
+    parser.add_argument("--out", type=Path, help="file to write the lines to, too")
+    args = parser.parse_args()
+    wanted = args.only or ["selection", "kmeans", "cpu", "streamed"]
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    report = Report(args, device)
+
+    rates = gemm_rates(device)
+    report.add("gemm", tflops=rates)
+    X = blobs(args.rows, args.columns, device)
+    model = mheal.MHEAL(args.clusters, random_state=0)
+    few = max(args.clusters, 2048)
+    model.select(X[: 2 * few], WARM_UP)  # libraries load, kernels compile
+    spent = None
+    if "selection" in wanted:
+        selection(report, "selection, first", model, X, args.budget)
+        spent = selection(report, "selection", model, X, args.budget)
+        full = mheal.MHEAL(args.clusters, cluster_sample=None, random_state=0)
+        selection(report, "selection, k-means on all rows", full, X, args.budget)
+    if "kmeans" in wanted:
+        kmeans(report, X, args.clusters, rates["float32"])
+    if "streamed" in wanted:
+        streamed(report, X, args.clusters, args.budget, args.limit)
+    if "cpu" in wanted and args.cpu_rows:
+        del X
+        rows, budget = args.cpu_rows, min(args.budget, args.cpu_rows // 2)
+        pool = mixture(rows, args.columns)
+        model.select(pool[: 2 * few], WARM_UP)
+        slow = selection(report, "selection, CPU", model, pool, budget, cpu_rows=rows, cpu_budget=budget)
+        if spent is not None:
+            report.add("CPU against device, per row", ratio=(slow / rows) / (spent / args.rows), cpu_rows=rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Train what a run of Tables 3 to 5 still lacks without a GPU: in bfloat16, as a GPU does, from the run's diary.
+
+    python results/finish_on_cpu.py FOLDER TABLE DATASET TITLE DATA
+
+FOLDER is where `mheal reproduce` was stopped; it keeps diaries under `unfinished`. It is for a last network or two: on
+a core one of 10,000 labels takes twenty minutes. Which rows got theirs so, their `device` says.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from mheal_reproduction.networks import training
+from mheal_reproduction.paper.image_pools import KINDS
+from mheal_reproduction.paper.image_tables import collect, protocol
+from mheal_reproduction.paper.rows import RawRows
+from torch.nn import functional
+
+from mheal.embed.networks import lay_out_gradients
+
+
+class Place(training.Place):
+    """A place whose layout and precision are those of a GPU."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.network.to(memory_format=torch.channels_last)
+
+    def step(self) -> None:
+        """As in `training.Place`, but for the device of the autocast."""
+        rows, labels = self.plan.index_select(1, self.clock.step).unbind(0)
+        x = self._images(rows[0]).contiguous(memory_format=torch.channels_last)
+        self.optimiser.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", torch.bfloat16, cache_enabled=False):
+            loss = functional.cross_entropy(self.network(x).float(), labels[0])
+        loss.backward()
+        lay_out_gradients(self.network)
+        self.optimiser.step()
+
+
+if __name__ == "__main__":
+    folder, table, name, title, data = Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5], Path(sys.argv[5])
+    training.Place = Place  # type: ignore[misc]  # what a Trainer makes its places of
+    rows = RawRows(folder, f"table{table}", protocol(quick=False))
+    collect(KINDS[table - 3], name, rows, data, range(1), [title], False, lambda *said: print(*said, flush=True))

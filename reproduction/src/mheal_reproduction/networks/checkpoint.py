@@ -1,0 +1,37 @@
+"""Where a run stands, in a file: a run that was stopped goes on from there."""
+
+import pickle
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mheal.runtime.files import replacing
+
+
+class Checkpoint:
+    """A file that holds tensors and plain values; `belongs` says of which data and parameters."""
+
+    def __init__(self, file: Path, belongs: str) -> None:
+        self.file, self.belongs = file, belongs
+
+    def load(self, device: torch.device) -> dict[str, Any] | None:
+        """What was saved last, if anything was."""
+        if not self.file.parent.is_dir():
+            raise ValueError(f"there is no folder {self.file.parent} for the checkpoint: make it first")
+        if not self.file.exists():
+            return None
+        stored = None
+        if zipfile.is_zipfile(self.file):  # torch's format
+            with suppress(RuntimeError, pickle.UnpicklingError):
+                stored = torch.load(self.file, map_location=device, weights_only=True)
+        if not isinstance(stored, dict) or stored.get("belongs") != self.belongs:
+            raise ValueError(f"{self.file} is no checkpoint of these data and parameters: name another, or delete it")
+        return stored
+
+    def save(self, content: dict[str, Any]) -> None:
+        """Put this into the file; whoever reads it sees the old content or the new, never a part."""
+        with replacing(self.file) as part:
+            torch.save({"belongs": self.belongs, **content}, part)

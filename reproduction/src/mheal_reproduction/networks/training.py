@@ -1,0 +1,209 @@
+"""Many classifiers of one recipe, trained side by side: on a GPU as one CUDA graph, elsewhere one after another.
+
+A model depends on its images, its labels and its seed, not on those trained beside it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn import functional
+
+from mheal.backends.torch.reproducible import capture, reproducible_kernels
+from mheal.embed.device_images import Images
+from mheal.embed.networks import Network, build, lay_out_gradients, use_generator
+from mheal.embed.simclr import shuffled_epochs
+from mheal.io.source import Progress
+from mheal.runtime.torch_seeds import seeded
+
+from .classifier import Classifier
+from .recipes import Recipe
+
+Labelled = tuple[npt.ArrayLike, npt.ArrayLike]  # rows of the images, and their labels
+
+REPORT = 50  # steps between two calls of progress
+
+
+def train_many(
+    images: Any,
+    sets: Sequence[Labelled],
+    seeds: Sequence[int],
+    recipe: Recipe,
+    *,
+    classes: int,
+    device: Any = None,
+    at_once: int = 8,
+    half: bool = True,
+    progress: Progress | None = None,
+) -> list[Classifier]:
+    """One classifier per set, trained on nothing but the rows and labels of that set.
+
+    images : bytes (n, channels, height, width) or (n, height, width), an array or a tensor that is on the device
+    sets : (rows, labels) of each model; their sizes may differ
+    at_once : how many models share the GPU
+    half : compute in bfloat16 on a GPU; weights stay float32
+    """
+    if at_once < 1:
+        raise ValueError(f"at_once must be at least 1, not {at_once}")
+    if not sets:
+        return []
+    groups = -(-len(sets) // at_once)
+    places = -(-len(sets) // groups)  # equal groups: nine models in two of five, not in eight and one
+    with Trainer(images, recipe, classes=classes, device=device, places=places, half=half) as trainer:
+        return trainer.train(sets, seeds, progress)
+
+
+class Trainer:
+    """Places for so many models, which are trained there group after group. Use it in a `with` statement.
+
+    Capturing a step takes seconds, so places are made once: a new model is put into an old place.
+    """
+
+    def __init__(
+        self, images: Any, recipe: Recipe, *, classes: int, device: Any = None, places: int = 8, half: bool = True
+    ) -> None:
+        self.images = images if isinstance(images, Images) else Images.load(images, default_device(images, device))
+        self.recipe, self.classes = recipe, classes
+        self.clock = Clock(self.images.pixels.device)
+        self.places = [Place(self.images, recipe, classes, self.clock, half) for _ in range(places)]
+        self.graph: Any = None
+        if self.images.pixels.is_cuda:
+            with reproducible_kernels():
+                self.graph = capture([place.step for place in self.places], [p.generator for p in self.places])
+
+    def __enter__(self) -> "Trainer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory of the models and of the graph back."""
+        if self.graph is None:
+            self.places.clear()
+            return
+        torch.cuda.synchronize()  # nothing is freed while a replay may still use it
+        self.places.clear()
+        self.graph.reset()
+        self.graph = None
+        torch.cuda.empty_cache()
+
+    def train(
+        self, sets: Sequence[Labelled], seeds: Sequence[int], progress: Progress | None = None
+    ) -> list[Classifier]:
+        """One classifier per set and seed."""
+        if len(sets) != len(seeds):
+            raise ValueError(f"{len(sets)} sets but {len(seeds)} seeds: each model needs its own")
+        lessons = [self._check(rows, labels) for rows, labels in sets]
+        trained: list[Classifier] = []
+        for start in range(0, len(sets), len(self.places)):
+            group = list(zip(self.places, lessons[start:], seeds[start:], strict=False))
+            for place, (rows, labels), seed in group:
+                place.start(rows, labels, int(seed))
+            active = [place for place, *_ in group]
+            for step in range(self.recipe.steps):
+                self._step(step, active)
+                if progress is not None and ((step + 1) % REPORT == 0 or step + 1 == self.recipe.steps):
+                    share = (step + 1) / self.recipe.steps
+                    progress(start + int(len(group) * share), len(sets), "training classifiers")
+            trained += [
+                Classifier(self.recipe, self.images, self.classes, place.network.state_dict()) for place in active
+            ]
+        return trained
+
+    def _step(self, step: int, active: list["Place"]) -> None:
+        self.clock.set(step, self.recipe.rate_at(step))
+        if self.graph is not None:
+            self.graph.replay()
+            return
+        with reproducible_kernels():
+            for place in active:
+                place.step()
+
+    def _check(self, rows: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[torch.Tensor, torch.Tensor]:
+        r, l = np.asarray(rows), np.asarray(labels)
+        if r.ndim != 1 or r.shape != l.shape or not len(r):
+            raise ValueError(f"a set needs as many labels as rows, at least one, not {r.shape} and {l.shape}")
+        for values, end, what in ((r, len(self.images), "rows"), (l, self.classes, "labels")):
+            if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= end:
+                raise ValueError(f"{what} must be integers from 0 to {end - 1}")
+        device = self.images.pixels.device
+        return torch.as_tensor(r.astype(np.int64)).to(device), torch.as_tensor(l.astype(np.int64)).to(device)
+
+
+class Clock:
+    """The step and the learning rate that all places share, on the device, where a graph can read them."""
+
+    def __init__(self, device: Any) -> None:
+        self.step = torch.zeros(1, dtype=torch.int64, device=device)
+        self.rate = torch.zeros((), device=device)
+
+    def set(self, step: int, rate: float) -> None:
+        """Move on to a step."""
+        self.step.fill_(step)
+        self.rate.fill_(rate)
+
+
+class Place:
+    """Where one model at a time is trained. All its tensors stay where they are, so that a graph can use them."""
+
+    def __init__(self, images: Images, recipe: Recipe, classes: int, clock: Clock, half: bool) -> None:
+        device = images.pixels.device
+        self.images, self.recipe, self.classes, self.clock, self.half = images, recipe, classes, clock, half
+        layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
+        self.network = self._fresh(0).to(device, memory_format=layout)
+        self.generator = torch.Generator(device)
+        use_generator(self.network, self.generator)
+        self.optimiser = _optimiser(recipe, list(self.network.parameters()), clock.rate)
+        self.plan = torch.zeros(2, recipe.steps, recipe.batch, dtype=torch.int64, device=device)
+
+    def start(self, rows: torch.Tensor, labels: torch.Tensor, seed: int) -> None:
+        """Begin a new model: fresh weights, an empty optimiser, and every batch it will see."""
+        self.network.load_state_dict(self._fresh(seed).state_dict())
+        for state in self.optimiser.state.values():
+            for value in state.values():
+                value.zero_()
+        self.generator.manual_seed(seed)
+        order = shuffled_epochs(len(rows), self.plan[0].numel(), self.generator)
+        self.plan.copy_(torch.stack((rows[order], labels[order])).view_as(self.plan))
+
+    def step(self) -> None:
+        """One step of gradient descent, on the batch and at the rate the clock shows."""
+        rows, labels = self.plan.index_select(1, self.clock.step).unbind(0)
+        x = self._images(rows[0])
+        self.optimiser.zero_grad(set_to_none=True)
+        # each weight is used once, so the cache of casts gains nothing, and a graph must not outlive it
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=self.half and x.is_cuda, cache_enabled=False):
+            loss = functional.cross_entropy(self.network(x), labels[0])
+        loss.backward()
+        lay_out_gradients(self.network)
+        self.optimiser.step()
+
+    def _images(self, rows: torch.Tensor) -> torch.Tensor:
+        if self.recipe.shift or self.recipe.mirror:
+            return self.images.augmented(rows, self.generator, self.recipe.shift, self.recipe.mirror)
+        return self.images.batch(rows)
+
+    def _fresh(self, seed: int) -> Network:
+        with seeded(seed, gpus=False):  # weights do not depend on the device
+            return build(self.recipe.network, self.images.shape, self.classes)
+
+
+def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:
+    common = dict(lr=rate, weight_decay=recipe.weight_decay, fused=rate.is_cuda)
+    if recipe.optimiser == "adamw":
+        return torch.optim.AdamW(weights, capturable=rate.is_cuda, **common)
+    if recipe.optimiser == "sgd":
+        return torch.optim.SGD(weights, momentum=0.9, nesterov=True, **common)
+    raise ValueError(f"optimiser must be adamw or sgd, not {recipe.optimiser!r}")
+
+
+def default_device(images: Any, device: Any = None) -> Any:
+    """The one that is asked for, or that the images are on; else the GPU, where there is one."""
+    if device is not None:
+        return torch.device(device)
+    if isinstance(images, torch.Tensor) and images.is_cuda:
+        return images.device
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

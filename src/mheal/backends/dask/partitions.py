@@ -1,0 +1,170 @@
+"""A Dask array as the cluster works on it: parts of its rows, each read and worked on where it lies.
+
+Every task is a function of its arguments alone: a partition, what earlier tasks made of it, and a few small arrays. So
+when a worker is lost, Dask makes what it held again, and nothing changes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from dask import delayed
+from distributed import Client, Future
+
+from ...exceptions import UserError, UserTypeError
+from ...runtime.threads import one_thread
+from ...validation import as_pool
+from ..cpu.points import Points
+
+LARGE = 1 << 27  # bytes of a partition that are enough
+EACH = 2  # partitions for each thread of the cluster, so that threads end together
+Rows = npt.NDArray[np.int64]
+
+
+def task(work: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that workers run: in one thread, since other partitions keep the other cores busy."""
+
+    @wraps(work)
+    def alone(*args: Any) -> Any:
+        with one_thread():
+            return work(*args)
+
+    return alone
+
+
+def writable(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A as the kernels are compiled for: what came over the network cannot be written to."""
+    return A if A.flags.writeable else A.copy()
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How rows become points: standardised where moments are given, then made unit where asked for."""
+
+    mean: npt.NDArray[np.float64] | None = None
+    deviation: npt.NDArray[np.float64] | None = None
+    unit: bool = False
+
+    def points(self, X: npt.NDArray[Any], norms: npt.NDArray[Any] | None = None) -> Points:
+        """These rows; `norms` may hold their lengths before they are made unit."""
+        if self.mean is None or self.deviation is None:
+            points = Points.raw(X)
+        else:
+            points = Points.standardized(X, (self.mean, self.deviation))
+        if norms is not None:
+            points = Points(points.X, points.offset, points.scale, points.factor, {"norms": norms})
+        return points.unit() if self.unit else points
+
+
+class Partitions:
+    """The rows of a Dask array on a cluster; rows are numbered through all partitions."""
+
+    def __init__(self, X: Any, client: Client) -> None:
+        """Kept by the workers where that takes less than half their memory, else read anew in every pass."""
+        self.client = client
+        X = _in_good_parts(_checked(X), client)
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        sizes = np.array(X.chunks[0], np.int64)
+        self.parts = [
+            delayed(as_pool, pure=True)(part) for part, size in zip(X.to_delayed().ravel(), sizes, strict=True) if size
+        ]
+        self.first = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+        self.dtype = as_pool(np.zeros((1, 1), X.dtype)).dtype
+        room = _memory(client)
+        if self.shape[0] * self.shape[1] * self.dtype.itemsize < room / 2:
+            self.parts = client.persist(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def each(self, work: Callable[..., Any], *own: Sequence[Any], shared: Sequence[Any] = ()) -> list[Future]:
+        """A pass over the rows: work(X, its first row, *what is its own, *shared) for each partition."""
+        return self.run(work, zip(self.parts, self.first.tolist(), *own, strict=False), shared)
+
+    def run(self, work: Callable[..., Any], arguments: Iterable[Sequence[Any]], shared: Sequence[Any] = ()) -> Any:
+        """work(*arguments, *shared) for each tuple of arguments."""
+        apply = delayed(work, pure=False)
+        return self.client.compute([apply(*mine, *shared) for mine in arguments])
+
+    def share(self, value: Any) -> Future:
+        """A value that many tasks need: sent once, and made again when it is lost."""
+        return self.client.submit(_same, value, pure=False)
+
+    def gather(self, futures: Sequence[Future]) -> list[Any]:
+        """Their results, on the client."""
+        return list(self.client.gather(futures))
+
+    def by_partition(self, rows: Rows) -> list[tuple[int, Rows, Rows]]:
+        """(partition, places in `rows`, rows counted from its first) for each partition that holds any."""
+        where = np.searchsorted(self.first, rows, side="right") - 1
+        order = np.argsort(where, kind="stable")
+        found, starts = np.unique(where[order], return_index=True)
+        return [
+            (int(p), places, rows[places] - self.first[p])
+            for p, places in zip(found, np.split(order, starts)[1:], strict=True)
+        ]
+
+    def fetch(self, rows: Rows, metric: Metric) -> Future:
+        """These points, in the order given, on a worker."""
+        wanted = self.by_partition(rows)
+        pieces = self.run(_rows, [(self.parts[p], own) for p, _, own in wanted], [metric])
+        return self.client.submit(_in_order, pieces, [places for _, places, _ in wanted], pure=False)
+
+    def take(self, rows: Rows, metric: Metric) -> npt.NDArray[Any]:
+        """The same on the client."""
+        if len(rows) == 0:
+            return np.empty((0, self.shape[1]), self.dtype)
+        return np.array(self.fetch(rows, metric).result())
+
+
+def _checked(X: Any) -> Any:
+    """X as an array of numbers with known chunks, or the error that says what to do."""
+    if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
+        raise UserTypeError(
+            f"X is a {type(X).__name__}: pass a Dask array (frame.to_dask_array(lengths=True) makes one)"
+        )
+    if X.dtype.kind not in "fiub":
+        raise UserTypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
+    if X.ndim != 2:
+        hint = "X.reshape(-1, 1) if it is one feature" if X.ndim == 1 else "X.reshape(len(X), -1)"
+        raise UserError(f"X must have rows and columns, but has {X.ndim} dimension(s): try {hint}")
+    if np.isnan([size for sizes in X.chunks for size in sizes]).any():
+        X = X.copy().compute_chunk_sizes()
+    if 0 in X.shape:
+        raise UserError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
+    return X
+
+
+def _in_good_parts(X: Any, client: Client) -> Any:
+    """Whole rows, in few and fat parts, yet enough of them that all threads have work."""
+    threads = sum(client.nthreads().values()) or 1
+    count = max(EACH * threads, -(-X.nbytes // LARGE))
+    chunks = len(X.chunks[0])
+    if chunks > 2 * count or (chunks < threads and len(X) > chunks):
+        return X.rechunk((-(-X.shape[0] // count), -1))
+    return X if len(X.chunks[1]) == 1 else X.rechunk({1: -1})
+
+
+def _memory(client: Client) -> float:
+    """Bytes that all workers may use."""
+    limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
+    return sum(limit or np.inf for limit in limits)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@task
+def _rows(X: npt.NDArray[Any], rows: Rows, metric: Metric) -> npt.NDArray[Any]:
+    return metric.points(X[rows]).array()
+
+
+def _in_order(pieces: list[npt.NDArray[Any]], places: list[Rows]) -> npt.NDArray[Any]:
+    out = np.empty((sum(map(len, places)), *pieces[0].shape[1:]), pieces[0].dtype)
+    for piece, at in zip(pieces, places, strict=True):
+        out[at] = piece
+    return out

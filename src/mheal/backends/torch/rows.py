@@ -1,0 +1,114 @@
+"""Where the rows of a pool lie, on the device or on the host, and how they come to be worked on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from ...runtime.threads import run_parts, spans
+
+CHUNK = 1 << 25  # numbers of the pool that are worked on at one time
+COPY = 1 << 12  # rows that one thread copies at a time
+SHARE = 0.6  # of the free memory of a device may go to the pool; the rest is for the work on it
+
+
+def chunk_rows(columns: int) -> int:
+    """Rows in one chunk of a pool with so many columns."""
+    return max(1024, CHUNK // columns)
+
+
+class OnDevice:
+    """The rows of a tensor, worked on where it lies."""
+
+    room = 0  # rows that may be copied to the device beside the pool, for a while
+
+    def __init__(self, X: torch.Tensor) -> None:
+        self.X, self.device, self.dtype = X, X.device, X.dtype
+        self.shape = (X.shape[0], X.shape[1])
+
+    def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
+        """All rows in order: where each chunk begins, and its rows. Not to be written to."""
+        for lo, hi in spans(self.shape[0], chunk_rows(self.shape[1])):
+            yield lo, self.X[lo:hi]
+
+    def gather(self, at: torch.Tensor) -> torch.Tensor:
+        """A copy of these rows."""
+        return self.X.index_select(0, at)
+
+
+class OnHost:
+    """The rows of an array or memory map, too large for the device: brought there when they are needed."""
+
+    def __init__(self, X: npt.NDArray[Any], device: torch.device, limit: float) -> None:
+        self.X, self.device = X, device
+        self.room = int(min(len(X), limit / 2 // (X.shape[1] * X.itemsize)))
+        self.dtype = torch.float64 if X.dtype == np.float64 else torch.float32
+        self.shape = (X.shape[0], X.shape[1])
+
+    def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
+        """All rows in order: where each chunk begins, and its rows, which last until the next chunk is asked for."""
+        parts = spans(self.shape[0], chunk_rows(self.shape[1]))
+        yield from self._overlapped(parts) if self.device.type == "cuda" else self._plain(parts)
+
+    def gather(self, at: torch.Tensor) -> torch.Tensor:
+        """A copy of these rows."""
+        rows = at.cpu().numpy()
+        host = torch.empty((len(rows), self.shape[1]), dtype=self.dtype)
+        out = host.numpy()
+        run_parts(
+            lambda span: np.take(self.X, rows[slice(*span)], axis=0, out=out[slice(*span)], mode="clip"),
+            spans(len(rows), COPY),
+        )
+        return host.to(self.device)
+
+    def _copy(self, lo: int, hi: int, out: torch.Tensor) -> None:
+        target = out.numpy()
+
+        def part(span: tuple[int, int]) -> None:
+            target[slice(*span)] = self.X[lo + span[0] : lo + span[1]]
+
+        run_parts(part, spans(hi - lo, COPY))
+
+    def _plain(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
+        for lo, hi in parts:
+            part = torch.empty((hi - lo, self.shape[1]), dtype=self.dtype)
+            self._copy(lo, hi, part)
+            yield lo, part
+
+    def _overlapped(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
+        """Through two buffers on either side, so that reading, uploading and work on the device go on together."""
+        shape = (parts[0][1] - parts[0][0], self.shape[1])
+        pinned = [torch.empty(shape, dtype=self.dtype, pin_memory=True) for _ in range(2)]
+        buffer = [torch.empty(shape, dtype=self.dtype, device=self.device) for _ in range(2)]
+        uploaded, released = ([torch.cuda.Event() for _ in range(2)] for _ in range(2))
+        here, copying = torch.cuda.current_stream(self.device), torch.cuda.Stream(self.device)
+        copying.wait_stream(here)  # the buffers may be memory that earlier work still uses
+        for i, (lo, hi) in enumerate(parts):
+            b = i % 2
+            uploaded[b].synchronize()
+            self._copy(lo, hi, pinned[b][: hi - lo])
+            copying.wait_event(released[b])
+            with torch.cuda.stream(copying):
+                buffer[b][: hi - lo].copy_(pinned[b][: hi - lo], non_blocking=True)
+                uploaded[b].record(copying)
+            here.wait_event(uploaded[b])
+            yield lo, buffer[b][: hi - lo]
+            released[b].record(here)
+
+
+def source(X: Any, device: Any = None, limit: float | None = None) -> OnDevice | OnHost:
+    """A tensor where it lies; an array on the device (by default the GPU) if it takes at most `limit` bytes there."""
+    if isinstance(X, torch.Tensor):
+        return OnDevice(X)
+    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if limit is None:
+        limit = SHARE * torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else float("inf")
+    host = OnHost(X, device, limit)
+    if X.nbytes > limit:
+        return host
+    copy = torch.empty(host.shape, dtype=host.dtype, device=device)
+    for lo, part in host.chunks():
+        copy[lo : lo + len(part)] = part
+    return OnDevice(copy)

@@ -1,0 +1,75 @@
+"""The paper's autoencoder: d-500-500-2000-10 and back, trained to give its input back."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from ..io.source import Progress
+from ..runtime.torch_seeds import seeded
+
+WIDTHS = (500, 500, 2000)
+CODE = 10
+BATCH = 256
+STEPS, EPOCHS = 6000, 30
+RATE = 1e-3
+
+
+class Autoencoder(nn.Module):
+    """Fully connected, ReLU between the layers, a linear code in the middle."""
+
+    def __init__(self, columns: int, code: int = CODE) -> None:
+        super().__init__()
+        there, back = (columns, *WIDTHS, code), (code, *reversed(WIDTHS), columns)
+        self.encoder, self.decoder = _layers(there), _layers(back)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The input, as far as it can be told from its code."""
+        return self.decoder(self.encoder(x))
+
+
+def encode(
+    X: npt.ArrayLike, *, seed: int = 0, steps: int | None = None, progress: Progress | None = None
+) -> npt.NDArray[np.float32]:
+    """Train on the rows of X, and return their codes, (rows, 10).
+
+    Columns are scaled together, so that pixels keep their relative contrast. Runs on the GPU where there is one.
+    `steps` is how many batches it sees, by default 6,000, or 30 times the pool if that is more.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    A = torch.as_tensor(np.asarray(X), dtype=torch.float32)
+    A = ((A - A.mean(dim=0)) / A.std().clamp_min(1e-12)).to(device)
+    with seeded(seed):
+        model = train(A, steps, progress)
+    with torch.inference_mode():
+        return torch.cat([model.encoder(part) for part in A.split(8192)]).cpu().numpy()
+
+
+def train(X: torch.Tensor, steps: int | None = None, progress: Progress | None = None) -> Autoencoder:
+    """An autoencoder of the rows of X, by Adam with a cosine schedule."""
+    model = Autoencoder(X.shape[1]).to(X.device)
+    batch = min(BATCH, len(X))
+    per_epoch = len(X) // batch
+    epochs = -(-(steps or max(STEPS, EPOCHS * per_epoch)) // per_epoch)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * per_epoch)
+    for epoch in range(epochs):
+        for rows in torch.randperm(len(X), device=X.device)[: per_epoch * batch].split(batch):
+            loss = nn.functional.mse_loss(model(X[rows]), X[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+        if progress is not None:
+            progress(epoch + 1, epochs, "training an autoencoder")
+    return model.eval()
+
+
+def _layers(widths: tuple[int, ...]) -> nn.Sequential:
+    layers: list[Any] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])

@@ -1,0 +1,97 @@
+"""Features from networks: timm and sentence-transformers, where the user has them, our own autoencoder and SimCLR."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError
+from ..io.source import Progress
+from ..runtime.threads import spans
+
+IMAGES_AT_ONCE = 64
+TEXTS_AT_ONCE = 256
+
+
+def timm_features(
+    paths: Sequence[Path], name: str, progress: Progress | None = None
+) -> tuple[npt.NDArray[Any], list[tuple[int, str]]]:
+    """What the pretrained timm model `name` sees in each image; and (position, reason) of those it could not read."""
+    timm = _needed("timm", f"timm:{name}", "pip install timm")
+    torch = import_module("torch")
+    from PIL import Image
+
+    from .images import in_chunks, readable, upright
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"timm cannot load the model {name!r}: {_first_line(error)}") from error
+    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
+
+    def prepared(path: Path) -> Any:
+        tensors: list[Any] = []
+
+        def transformed(image: Image.Image) -> None:
+            tensors.append(transform(upright(image).convert("RGB")))
+
+        return readable(path, transformed) or tensors[0]
+
+    blocks: list[npt.NDArray[Any]] = []
+    skipped: list[tuple[int, str]] = []
+    for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
+        batch = in_chunks(prepared, paths[lo:hi], "")
+        skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
+        tensors = [item for item in batch if not isinstance(item, str)]
+        if tensors:
+            with torch.inference_mode():
+                blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
+        if progress is not None:
+            progress(hi, len(paths), f"timm:{name}")
+    return np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32), skipped
+
+
+def sentence_features(texts: Sequence[str], name: str, progress: Progress | None = None) -> npt.NDArray[Any]:
+    """What the sentence-transformers model `name` makes of each text."""
+    library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
+    try:
+        model = library.SentenceTransformer(name)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"sentence-transformers cannot load {name!r}: {_first_line(error)}") from error
+    blocks = []
+    for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
+        blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
+        if progress is not None:
+            progress(hi, len(texts), f"sentence:{name}")
+    return np.concatenate(blocks).astype(np.float32, copy=False)
+
+
+def autoencoder_features(X: npt.NDArray[Any], seed: int, progress: Progress | None = None) -> npt.NDArray[Any]:
+    """The code an autoencoder learns for each row of X."""
+    # By name: the networks live on a floor above this one, and only who asks for them needs torch.
+    module = _needed("mheal.embed.autoencoder", "autoencoder", "pip install 'mheal[deep]'")
+    return np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
+
+
+def simclr_features(
+    images: npt.NDArray[np.uint8], epochs: int | None, seed: int, progress: Progress | None = None
+) -> npt.NDArray[Any]:
+    """What SimCLR, trained on the images (n, height, width[, channels]) themselves, sees in each."""
+    module = _needed("mheal.embed.simclr", "simclr", "pip install 'mheal[deep]'")
+    return np.asarray(module.encode(images, seed=seed, epochs=epochs, progress=progress), np.float32)
+
+
+def _needed(module: str, method: str, remedy: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
+        raise UserError(f"the method {method!r} needs {package}: {remedy}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

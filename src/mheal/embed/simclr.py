@@ -1,0 +1,241 @@
+"""SimCLR (Chen et al. 2020): features learnt from images alone, as what two views of one image have in common."""
+
+from itertools import pairwise
+from math import cos, pi
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from ..backends.torch.reproducible import capture, reproducible_kernels
+from ..exceptions import UserError
+from ..io.source import Progress
+from ..runtime.torch_seeds import seeded
+from .device_images import Images
+from .networks import Block, lay_out_gradients
+from .views import random_views
+
+EPOCHS = 100
+WIDTH, BLOCKS = 64, 2  # with these the encoder is ResNet18 without its first pool
+PROJECTION = 128
+TEMPERATURE = 0.5
+BATCH, SMALL_BATCH = 512, 32  # images; in between a sixteenth of the pool, so that small pools get enough steps
+RATE, DECAY, WARM_UP = 0.12, 5e-4, 0.05  # the rate is for 256 images; warm-up is a share of all steps
+LARGEST, RESIZED = 64, 32  # pixels a side
+AT_ONCE = 2048  # images passed through the encoder together
+
+
+def encode(
+    images: npt.ArrayLike,
+    *,
+    seed: int = 0,
+    epochs: int | None = None,
+    width: int = WIDTH,
+    progress: Progress | None = None,
+    device: Any = None,
+) -> npt.NDArray[np.float32]:
+    """Train on the images, and return their features, (n, 8 · width), of unit length.
+
+    images : bytes (n, height, width) or (n, height, width, channels), grey or RGB, as `datasets.load` gives them; those
+        of more than 64 pixels a side are made 32 × 32
+    epochs : how often every image is seen, by default 100, which is work for a GPU
+    width : maps of the first layers
+    device : by default the GPU, where there is one
+    """
+    pixels = _checked(images)
+    chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    loaded = Images.load(_small(torch.as_tensor(pixels), chosen), chosen)
+    with SimCLR(loaded, epochs=epochs, width=width, seed=seed) as model:
+        for _ in range(model.epochs):
+            model.epoch(progress)
+        return model.features(loaded).cpu().numpy()
+
+
+class Encoder(nn.Module):
+    """A residual network of four stages, each of half the size and twice the width of the one before."""
+
+    def __init__(self, channels: int, width: int, blocks: int) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(channels, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()
+        )
+        widths = [width, *(width * 2**stage for stage in range(4) for _ in range(blocks))]
+        self.blocks = nn.Sequential(*(Block(before, after) for before, after in pairwise(widths)))
+        self.columns = widths[-1]
+        for layer in self.modules():
+            if isinstance(layer, nn.Conv2d):
+                nn.init.kaiming_normal_(layer.weight, mode="fan_out")
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The means of the last maps."""
+        return self.blocks(self.stem(x)).mean(dim=(2, 3))
+
+
+class SimCLR:
+    """An encoder while it is trained. Use it in a `with` statement, which frees its graph.
+
+    `epochs` fixes how the learning rate falls, and may be changed before the first of them.
+    """
+
+    def __init__(
+        self, images: Images, *, epochs: int | None = None, width: int = WIDTH, blocks: int = BLOCKS, seed: int = 0
+    ) -> None:
+        if epochs is not None and epochs < 1:
+            raise UserError(f"epochs must be at least 1, not {epochs}")
+        if len(images) < 2:
+            raise UserError("SimCLR tells images apart: it needs at least 2")
+        device = images.pixels.device
+        self.images, self.epochs, self.width, self.blocks = images, epochs or EPOCHS, width, blocks
+        self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
+        self.per_epoch = len(images) // self.batch
+        self.layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
+        self.network = self._fresh(seed).to(device, memory_format=self.layout)
+        self.generator = torch.Generator(device)
+        self.rate, self.loss = torch.zeros((), device=device), torch.zeros((), device=device)
+        self.at = torch.zeros(1, dtype=torch.int64, device=device)
+        self.order = torch.zeros(self.per_epoch, self.batch, dtype=torch.int64, device=device)
+        self.optimiser = torch.optim.SGD(
+            self.network.parameters(), lr=self.rate, momentum=0.9, nesterov=True, weight_decay=DECAY,
+            fused=device.type == "cuda",
+        )  # fmt: skip
+        self.graph: Any = None
+        if device.type == "cuda":
+            with reproducible_kernels():
+                self.graph = capture([self._step], [self.generator])
+        self.restart(seed)
+
+    def __enter__(self) -> "SimCLR":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.graph is not None:
+            torch.cuda.synchronize()  # nothing is freed while a replay may still use it
+            self.graph.reset()
+            self.graph = None
+            torch.cuda.empty_cache()
+
+    def restart(self, seed: int) -> None:
+        """Fresh weights, and nothing done so far."""
+        self.done = 0
+        self.network.load_state_dict(self._fresh(seed).state_dict())
+        for state in self.optimiser.state.values():
+            for value in state.values():
+                value.zero_()
+        self.generator.manual_seed(seed)
+
+    def epoch(self, progress: Progress | None = None) -> float:
+        """See every image once, in a random order, but for the few that fill no batch; the mean loss."""
+        order = shuffled_epochs(len(self.images), self.order.numel(), self.generator)
+        self.order.copy_(order.view_as(self.order))
+        self.loss.zero_()
+        for at in range(self.per_epoch):
+            step = self.done * self.per_epoch + at
+            self.at.fill_(at)
+            self.rate.fill_(self.rate_at(step))
+            if self.graph is not None:
+                self.graph.replay()
+            else:
+                with reproducible_kernels():
+                    self._step()
+            if progress is not None:
+                progress(step + 1, self.epochs * self.per_epoch, "training SimCLR")
+        self.done += 1
+        return float(self.loss) / self.per_epoch
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step: it grows linearly to its highest, then falls along a cosine."""
+        highest, steps = RATE * self.batch / 256, self.epochs * self.per_epoch
+        warm_up = max(1, round(WARM_UP * steps))
+        if step < warm_up:
+            return highest * (step + 1) / warm_up
+        return highest * (1 + cos(pi * (step - warm_up) / (steps - warm_up))) / 2
+
+    def features(self, images: Images) -> torch.Tensor:
+        """What the encoder makes of images, before the projection, at unit length; on the device, float32."""
+        rows = torch.arange(len(images), device=images.pixels.device)
+        self.network.eval()
+        with torch.inference_mode(), self._half():
+            parts = [self.network[0](self._normalised(_floats(images.pixels[part]))) for part in rows.split(AT_ONCE)]
+        self.network.train()
+        return functional.normalize(torch.cat(parts).float())
+
+    def _step(self) -> None:
+        """One step of gradient descent on two views of each image of the batch."""
+        rows = self.order.index_select(0, self.at)[0]
+        views = self._normalised(random_views(self.images.pixels[rows.repeat(2)], self.generator))
+        self.optimiser.zero_grad(set_to_none=True)
+        with self._half():
+            projected = self.network(views)
+        loss = nt_xent(projected.float(), TEMPERATURE)
+        loss.backward()
+        lay_out_gradients(self.network)
+        self.optimiser.step()
+        self.loss.add_(loss.detach())
+
+    def _normalised(self, images: torch.Tensor) -> torch.Tensor:
+        mean, deviation = self.images.mean[:, None, None], self.images.deviation[:, None, None]
+        return ((images - mean) / deviation).contiguous(memory_format=self.layout)
+
+    def _half(self) -> Any:
+        # each weight is used once, so the cache of casts gains nothing, and a graph must not outlive it
+        device = self.rate.device.type
+        return torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False)
+
+    def _fresh(self, seed: int) -> nn.Sequential:
+        with seeded(seed, gpus=False):  # weights do not depend on the device
+            encoder = Encoder(self.images.shape[0], self.width, self.blocks)
+            return nn.Sequential(encoder, _projection(encoder.columns))
+
+
+def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
+    """The mean cross entropy of finding a view's twin among all other views, by cosine.
+
+    Rows i and n + i of the 2n are views of the same image.
+    """
+    z = functional.normalize(projected)
+    cosines = (z @ z.T) / temperature
+    itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
+    twins = torch.arange(len(z), device=z.device).roll(len(z) // 2)
+    return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), twins)
+
+
+def _projection(columns: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(columns, columns, bias=False), nn.BatchNorm1d(columns), nn.ReLU(), nn.Linear(columns, PROJECTION)
+    )
+
+
+def _checked(images: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    """Images (n, height, width, channels), in memory that torch can share."""
+    pixels = np.asarray(images)
+    if pixels.dtype != np.uint8:
+        raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
+    shape = (*pixels.shape, 1) if pixels.ndim == 3 else pixels.shape
+    if len(shape) != 4 or shape[3] not in (1, 3) or 0 in shape[1:]:
+        raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
+    return np.require(pixels.reshape(shape), requirements=["C", "W"])
+
+
+def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
+    """Images channels first, resized if they are large."""
+    images = pixels.movedim(3, 1)
+    if max(images.shape[2:]) <= LARGEST:
+        return images
+    parts = [
+        functional.interpolate(part.to(device).float(), (RESIZED, RESIZED), mode="bilinear", antialias=True)
+        for part in images.split(256)
+    ]
+    return torch.cat([part.round().clamp(0, 255).to(torch.uint8) for part in parts])
+
+
+def _floats(pixels: torch.Tensor) -> torch.Tensor:
+    return pixels.permute(0, 3, 1, 2).float()
+
+
+def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
+    """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
+    epochs = -(-count // rows)
+    return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]

@@ -1,0 +1,145 @@
+"""Hyperspherical energy: its value (Eq. 1), its gradient (Eq. 3), and the pair distances both rest on."""
+
+import numpy as np
+import numpy.typing as npt
+
+from .exceptions import UserError
+from .sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
+
+CLAMP = 1e-12  # shortest chord an energy sees: pools hold duplicates, and E_s of two equal points is infinite
+TIES = 1e-12  # scores closer than this (relatively) differ by rounding only
+
+
+def squared_chords(A: Floats, B: Floats, b: Floats | None = None) -> Float64:
+    """‖a − b‖² of every row of A and every row of B, (len(A), len(B)); `b` may hold the ‖b‖² already.
+
+    One matrix product. Pairs so close that ‖a‖² + ‖b‖² − 2aᵀb loses its digits are redone by subtraction, and
+    rows which differ by rounding alone are at exactly 0.
+    """
+    a = np.einsum("ij,ij->i", A, A)
+    b = np.einsum("ij,ij->i", B, B) if b is None else b
+    product = A @ B.T
+    product *= -2
+    product += a[:, None]
+    product += b
+    eps = float(np.finfo(product.dtype).eps)
+    sq: Float64 = product.astype(np.float64, copy=False)
+    i, j = np.nonzero(sq < eps**0.25 * (a[:, None] + b))  # elsewhere the relative error is about eps^¾
+    for part in blocks(len(i), A.shape[1]):
+        p, q = i[part], j[part]
+        gap = A[p] - B[q]
+        exact = np.einsum("ij,ij->i", gap, gap, dtype=np.float64)
+        exact[exact <= (8 * eps) ** 2 * a[p]] = 0.0
+        sq[p, q] = exact
+    return sq
+
+
+def potential(sq: Float64, s: float) -> Float64:
+    """f_s of Eq. 1 at squared chords: chord^−s, or −log chord for s = 0; +inf at chord 0."""
+    _check_s(s)
+    with np.errstate(divide="ignore", over="ignore"):
+        energy: Float64 = -0.5 * np.log(sq) if s == 0 else (1.0 / sq) ** (s / 2)
+    return energy
+
+
+def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
+    """The lowest index along the last axis whose score is within `tol` of the maximum.
+
+    Ties must not be decided by the order in which BLAS happens to add.
+    """
+    best = score.max(axis=-1)
+    return (score >= (best - tol)[..., None]).argmax(axis=-1)
+
+
+def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True) -> float:
+    """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W (their average with `mean=True`).
+
+    The printed double sum counts i = j, which is infinite; as in its second line, pairs are i > j. Rows are
+    put on the unit sphere unless `normalize=False`. Memory is a block of rows × N, never N².
+
+    >>> hyperspherical_energy([[3.0, 0.0], [-1.0, 0.0]], s=2)
+    0.25
+    """
+    _check_s(s)
+    U = unit_rows(W)[0] if normalize else as_matrix(W)
+    n, norms = len(U), np.einsum("ij,ij->i", U, U)
+    if n < 2:
+        return 0.0  # no pairs
+    total = 0.0
+    for rows in blocks(n, n):
+        sq = squared_chords(U[rows], U[rows.start :], norms[rows.start :])
+        energy = potential(np.maximum(sq, CLAMP**2), s)
+        energy[np.tril_indices(len(energy))] = 0.0  # keeps j > i
+        total += float(energy.sum())
+    return total / (n * (n - 1) / 2) if mean else total
+
+
+def log_product(W: npt.ArrayLike) -> float:
+    """log L, the sum of the log chords of all pairs (Eq. 2 and 5): minus E_0, so larger is better.
+
+    The product itself leaves the range of float64 within a few hundred points.
+    """
+    return -hyperspherical_energy(W, s=0.0)
+
+
+def energy_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
+    """∇E_s with respect to each unit row of W, (N, d); s = 2 is Eq. 3.
+
+    Σ_j −s (ŵ_i − ŵ_j) / ‖ŵ_i − ŵ_j‖^{s+2}, with 1 in place of s for s = 0. Coincident rows have no direction
+    to part in and exert no force on each other.
+    """
+    _check_s(s)
+    U = unit_rows(W)[0].astype(np.float64, copy=False)
+    gradient = np.empty_like(U)
+    for rows in blocks(len(U), len(U)):
+        weight = _weights(U[rows], U, s + 2)
+        gradient[rows] = weight @ U - weight.sum(axis=1)[:, None] * U[rows]
+    return (s or 1.0) * gradient
+
+
+def riemannian_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
+    """∇E_s along the sphere, (N, d): the part of `energy_gradient` tangent to it at each unit row."""
+    U = unit_rows(W)[0]
+    gradient = energy_gradient(U, s)
+    return gradient - np.einsum("ij,ij->i", gradient, U)[:, None] * U
+
+
+def printed_fixed_point(W: npt.ArrayLike) -> Float64:
+    """One step of the closed form printed after Eq. 3, (N, d) unit rows: it RAISES the energy.
+
+    ŵ_i = Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ ŵ_j / Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ makes every point a convex combination of the others,
+    which no vertex of their hull can be: it pulls neighbours together. Kept for the record; use
+    `riesz_descent`.
+    """
+    U = unit_rows(W)[0].astype(np.float64, copy=False)
+    moved = np.empty_like(U)
+    for rows in blocks(len(U), len(U)):
+        moved[rows] = _weights(U[rows], U, 4.0) @ U
+    return unit_rows(moved)[0]  # the denominator scales rows only, so normalising removes it
+
+
+def neighbour_energy(X: npt.ArrayLike, n_neighbours: int = 5, s: float = 0.0) -> Float64:
+    """E_s between each row of X and its nearest neighbours, (N,), as §7.3 scores a point's surroundings.
+
+    Rows are not put on the sphere: two principal components would collapse to an angle. The energy is large
+    where neighbours are close, so its top 30 % are the densest points, not the boundary the paper takes them
+    for.
+    """
+    from sklearn.neighbors import NearestNeighbors  # half a second that nothing else here needs
+
+    X = as_matrix(X)
+    if not 1 <= n_neighbours < len(X):
+        raise UserError(f"n_neighbours must be between 1 and {len(X) - 1}, got {n_neighbours}")
+    distances, _ = NearestNeighbors(n_neighbors=n_neighbours).fit(X).kneighbors()
+    return potential(np.maximum(distances.astype(np.float64), CLAMP) ** 2, s).sum(axis=1)
+
+
+def _weights(A: Float64, B: Float64, power: float) -> Float64:
+    """‖a − b‖^−power, and 0 for coincident rows (which each row is with itself)."""
+    sq = squared_chords(A, B)
+    return np.where(sq > CLAMP**2, potential(np.maximum(sq, CLAMP**2), power), 0.0)
+
+
+def _check_s(s: float) -> None:
+    if not 0 <= s < np.inf:
+        raise UserError(f"s must be at least 0 and finite, got {s}")

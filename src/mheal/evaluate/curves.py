@@ -1,0 +1,229 @@
+"""Curves: accuracy against labels bought, for each strategy and seed, and what can be said about it."""
+
+import csv
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from ..exceptions import UserError
+from ..runtime.files import replacing
+from .savings import Savings, labels_saved
+from .statistics import Floats, area
+
+if TYPE_CHECKING:
+    import polars
+
+
+class Row(TypedDict):
+    """One measurement. seconds: spent selecting so far; a ranked strategy's one call serves all budgets."""
+
+    strategy: str
+    seed: int
+    model: str
+    labels: int
+    accuracy: float
+    balanced_accuracy: float
+    seconds: float
+
+
+_TYPES: dict[str, Any] = dict(Row.__annotations__)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The rows of a simulation with one model, in any order, and their statistics.
+
+    Everything but `rows` is about the budgets that all curves have. Strategies may have different seeds:
+    comparisons are paired over those they share. `measure` says which column the statistics are about.
+    """
+
+    rows: Sequence[Row]
+    measure: Literal["accuracy", "balanced_accuracy"] = "accuracy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(self.rows))
+        if not self.rows:
+            raise UserError("there are no rows: simulate at least one strategy")
+        models = sorted({row["model"] for row in self.rows})
+        if len(models) > 1:
+            raise UserError(f"the rows are of models {' and '.join(models)}: make one Curves for each")
+        if not len(self.budgets):
+            raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
+
+    # ---- what there is
+
+    @property
+    def model(self) -> str:
+        """The model that learnt from the labels."""
+        return self.rows[0]["model"]
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies, in the order they first appear."""
+        return tuple(self._by_unit)
+
+    @cached_property
+    def budgets(self) -> npt.NDArray[np.int64]:
+        """Numbers of labels at which every curve was measured, ascending."""
+        curves = [set(curve) for of_seed in self._by_unit.values() for curve in of_seed.values()]
+        return np.array(sorted(set.intersection(*curves)), np.int64)
+
+    def seeds(self, *strategies: str) -> list[int]:
+        """The seeds that these strategies share, ascending; of all strategies if none is named."""
+        shared = [set(self._of(name)) for name in strategies or self.strategies]
+        return sorted(set.intersection(*shared))
+
+    def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
+        """The measure, seed × budget, for the strategy's own seeds or the ones given."""
+        curves = self._of(strategy)
+        chosen = sorted(curves) if seeds is None else list(seeds)
+        return np.array([[curves[s][b] for b in self.budgets.tolist()] for s in chosen]).reshape(-1, len(self.budgets))
+
+    def others(self, against: str) -> list[str]:
+        """All strategies but the one that the others are compared with."""
+        self._of(against)
+        return [name for name in self.strategies if name != against]
+
+    def paired(self, strategy: str, against: str) -> tuple[Floats, Floats]:
+        """The values of both for the seeds they share, seed × budget."""
+        seeds = self.seeds(strategy, against)
+        if not seeds:
+            raise UserError(f"{strategy} and {against} share no seed: simulate both with the same seeds")
+        return self.values(strategy, seeds), self.values(against, seeds)
+
+    def done(self, budgets: Collection[int]) -> set[tuple[str, int]]:
+        """The (strategy, seed) units that have a row for each of these budgets: `runs` need not repeat them."""
+        return {
+            (name, seed)
+            for name, of_seed in self._by_unit.items()
+            for seed, curve in of_seed.items()
+            if set(budgets) <= set(curve)
+        }
+
+    @cached_property
+    def _by_unit(self) -> dict[str, dict[int, dict[int, float]]]:
+        table: dict[str, dict[int, dict[int, float]]] = {}
+        for row in self.rows:
+            curve = table.setdefault(row["strategy"], {}).setdefault(row["seed"], {})
+            if row["labels"] in curve:
+                where = f"{row['strategy']}, seed {row['seed']}, {row['labels']} labels"
+                raise UserError(f"there are two rows for {where}: keep one")
+            curve[row["labels"]] = row[self.measure]
+        return table
+
+    def _of(self, strategy: str) -> dict[int, dict[int, float]]:
+        if strategy not in self._by_unit:
+            raise UserError(f"there are no rows of {strategy!r}, only of {', '.join(self.strategies)}: simulate it too")
+        return self._by_unit[strategy]
+
+    # ---- files
+
+    def save_csv(self, path: str | PathLike[str]) -> None:
+        """Write all rows, exactly: the whole file or, if interrupted, nothing."""
+        with replacing(Path(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(_TYPES))
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str]) -> "Curves":
+        """Read back what `save_csv` wrote."""
+        path = Path(path)
+        rows: list[Row] = []
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in _TYPES if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UserError(f"{path.name} has no column {missing[0]!r}: is it a file saved by mheal?")
+            for line in reader:
+                try:
+                    rows.append(Row(**{name: kind(line[name]) for name, kind in _TYPES.items()}))  # type: ignore[typeddict-item]
+                except (TypeError, ValueError) as error:
+                    raise UserError(f"{path.name}, line {reader.line_num}: {error}: repair or delete it") from None
+        if not rows:
+            raise UserError(f"{path.name} has no rows: delete it and simulate again")
+        return cls(rows)
+
+    # ---- statistics
+
+    def aulc(self, strategy: str) -> Floats:
+        """Area under each seed's curve over the range of labels: the mean height of the curve."""
+        return np.asarray(area(self.budgets, self.values(strategy)))
+
+    def ranks(self) -> dict[str, float]:
+        """Mean place of each strategy over shared seeds and budgets, 1 the best, ties averaged; NaN without such."""
+        seeds = self.seeds()
+        if not seeds:
+            return dict.fromkeys(self.strategies, np.nan)
+        places = stats.rankdata([-self.values(name, seeds) for name in self.strategies], axis=0)
+        return dict(zip(self.strategies, places.mean(axis=(1, 2)).tolist(), strict=True))
+
+    def savings(self, against: str = "random") -> dict[str, Savings]:
+        """Labels saved at equal accuracy by every other strategy, see `Savings`; over shared seeds."""
+        if against not in self._savings:  # a thousand resamples each, and a report asks three times
+            self._savings[against] = {
+                name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)
+            }
+        return dict(self._savings[against])
+
+    @cached_property
+    def _savings(self) -> dict[str, dict[str, Savings]]:
+        return {}
+
+    # ---- tables
+
+    def table(self) -> "polars.DataFrame":
+        """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""
+        from .tables import by_budget
+
+        return by_budget(self)
+
+    def labels_saved(self, against: str = "random") -> "polars.DataFrame":
+        """strategy, labels, needs, bound, saved, low, high (of saved, 95 % bootstrap): see `Savings`."""
+        from .tables import labels_saved
+
+        return labels_saved(self, against)
+
+    def significance(self, against: str = "random") -> "polars.DataFrame":
+        """Paired tests over shared seeds, on the area (measure "aulc") and at each budget (measure "accuracy").
+
+        difference, low, high : mean difference to `against` and its 95 % t interval
+        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
+            all strategies and budgets for the accuracies. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds.
+        """
+        from .tables import significance
+
+        return significance(self, against)
+
+    def summary(self, against: str = "random") -> "polars.DataFrame":
+        """A row per strategy, the largest area first; null where `against` would be compared with itself.
+
+        aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
+        saved, saved_bound : labels saved at the largest budget, see `Savings`; saved_median(_bound) : at the median
+        p_holm : t test on the area, corrected for the number of strategies
+        """
+        from .tables import summary
+
+        return summary(self, against)
+
+    # ---- words and pictures
+
+    def verdict(self, against: str = "random") -> str:
+        """What the paired tests on the area show, in plain sentences, whichever way they point."""
+        from .verdict import sentences
+
+        return " ".join(sentences(self, against))
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw mean accuracy against labels with 95 % t intervals, as a PNG file."""
+        from .plot import picture
+
+        with replacing(Path(path)) as part:
+            part.write_bytes(picture(self))

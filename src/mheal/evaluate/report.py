@@ -1,0 +1,127 @@
+"""The report: one HTML file that needs nothing else, for whoever decides about the labels."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..runtime.files import replacing
+
+if TYPE_CHECKING:
+    from .cells import Cells
+    from .curves import Curves
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #666; --line: #ddd; --mark: #0072B2; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #ddd; --paper: #16181c; --soft: #999; --line: #383c44; --mark: #56B4E9; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 52rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+.verdict { font-size: 1.2rem; border-left: 4px solid var(--mark); padding-left: 1rem; }
+img { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+caption { text-align: left; color: var(--soft); padding-bottom: .4rem; }
+th, td { text-align: right; padding: .25rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+"""
+
+
+def report(
+    curves: "Curves",
+    path: str | PathLike[str],
+    title: str = "Which labels to buy",
+    notes: Sequence[str] = (),
+    against: str = "random",
+) -> None:
+    """Write report.html: the verdict, the picture, the tables, how it was measured, and what it does not say.
+
+    `notes` are paragraphs of your own on how it was measured: where the data comes from, how large the splits are.
+    """
+    from . import cells
+    from .verdict import sentences
+
+    first, *others = sentences(curves, against)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="verdict">{escape(first)}</p>',
+        *_paragraphs(others),
+        _picture(curves),
+        "<h2>Strategies compared</h2>",
+        _table(cells.summary(curves, against)),
+        "<h2>Accuracy at each budget</h2>",
+        _table(cells.accuracies(curves)),
+        "<h2>Labels saved</h2>",
+        _table(cells.savings(curves, against)),
+        "<h2>How this was measured</h2>",
+        *_paragraphs([*_method(curves, against), *notes]),
+        "<h2>What this does not say</h2>",
+        *_paragraphs(_CAVEATS),
+    ]
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+    with replacing(Path(path)) as part:
+        part.write_text(page, encoding="utf-8", newline="\n")
+
+
+_CAVEATS = (
+    "The labels were known beforehand and only hidden. Your next data may differ: a strategy that wins here is "
+    "likely, not certain, to win on data of the same kind.",
+    "The splits share rows with each other, so they are not independent and the intervals and p values are "
+    "somewhat too confident. A strategy that was tuned on this data has an unfair advantage.",
+    "Another model, other features or other budgets can change the order. The cost of a label is taken to be the "
+    "same for every item; hard items often take longer.",
+)
+
+
+def _method(curves: "Curves", against: str) -> list[str]:
+    seeds = {name: len(curves.seeds(name)) for name in curves.strategies}
+    few, many = min(seeds.values()), max(seeds.values())
+    splits = f"{many}" if few == many else f"{few} to {many}"
+    budgets = ", ".join(map(str, curves.budgets))
+    return [
+        f"The rows were split at random, by class, into a pool and a test set; {splits} times, with another seed each. "
+        "Each strategy saw the pool without labels and chose which rows to have labelled; the labels of those rows "
+        f"alone were revealed. A model ({curves.model}) learnt from them and was scored on the test set "
+        f"({curves.measure.replace('_', ' ')}), with {budgets} labels. Columns were standardised over the pool.",
+        "Intervals are 95 % t intervals over the splits. The mean height is the area under a split's curve divided "
+        f"by the range of labels. Each strategy was compared with {against} on the same splits by a two-sided "
+        "paired t test on that area, corrected by Holm for the number of strategies; p below 0.05 counts as clear.",
+        f"Labels saved: how many more labels {against} needs, on its mean curve made monotone and interpolated in "
+        "the logarithm of labels, for the mean accuracy that the strategy reaches. A > or < marks where that curve "
+        "is too short to tell. Their intervals come from 1,000 bootstrap samples of the splits.",
+    ]
+
+
+def _picture(curves: "Curves") -> str:
+    from .plot import picture
+
+    light, dark = (f"data:image/png;base64,{b64encode(picture(curves, dark)).decode()}" for dark in (False, True))
+    measure = curves.measure.replace("_", " ")
+    alt = f"Mean {measure} against labels bought, a line per strategy; the tables below have the numbers"
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        f'<img src="{light}" alt="{escape(alt)}"></picture>'
+    )
+
+
+def _paragraphs(texts: Iterable[str]) -> list[str]:
+    return [f"<p>{escape(text)}</p>" for text in texts]
+
+
+def _table(table: "Cells") -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.heads)
+    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return (
+        f'<div class="wide"><table><caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )

@@ -1,0 +1,95 @@
+"""A learning curve from the labels there are: train on some of them, test on the others."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..classes import as_labels
+from ..exceptions import UserError
+from ..models import fit_model, predict
+from ..scaling import comparable
+from ..validation import as_pool
+from .statistics import Floats
+
+FEWEST = 20  # with fewer labels a curve is noise
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """How often each labelled row was predicted right by models that had not seen it.
+
+    labels : numbers of labels trained on
+    right : labelled row × number of labels, shares of the repetitions
+    """
+
+    labels: npt.NDArray[np.int64]
+    right: Floats
+
+    @property
+    def accuracy(self) -> Floats:
+        """Estimated accuracy for each number of labels."""
+        return self.right.mean(axis=0)
+
+
+def learning_curve(
+    X: Any,
+    y: Any,
+    model: str = "logistic",
+    sizes: Iterable[int] | None = None,
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    seed: int = 0,
+) -> Resampled:
+    """Accuracy against training size, estimated from labelled rows X and their labels y alone.
+
+    Each repetition deals the rows into folds by class; for each fold, models learn from growing samples of the
+    other folds, classes in proportion, and are tested on the fold. Sizes default to eight in geometric steps.
+
+    The estimate is for rows like these. Rows that were picked to be spread out are harder than the pool they come
+    from: for them it is too low.
+    """
+    X = comparable(as_pool(X)).array()
+    y = as_labels(y, len(X))
+    classes = np.unique(y)
+    if len(y) < FEWEST:
+        raise UserError(f"there are {len(y)} labelled rows: label at least {FEWEST} before asking for a curve")
+    if len(classes) < 2:
+        raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
+    if not 2 <= folds <= len(y) or repeats < 1:
+        raise UserError(f"folds must be 2 to {len(y)} and repeats at least 1, got {folds} and {repeats}")
+    labels = _sizes(sizes, len(classes), most=len(y) - -(-len(y) // folds))
+
+    right = np.zeros((len(y), len(labels)))
+    for repeat in range(repeats):
+        rng = np.random.default_rng((seed, repeat))
+        fold = np.empty(len(y), np.int64)
+        fold[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % folds  # deals each class out evenly
+        for k in range(folds):
+            test, train = np.flatnonzero(fold == k), _in_proportion(np.flatnonzero(fold != k), y, rng)
+            for i, size in enumerate(labels):
+                fitted = fit_model(model, seed, X[train[:size]], y[train[:size]])
+                right[test, i] += predict(fitted, X[test]) == y[test]
+    return Resampled(labels, right / repeats)
+
+
+def _sizes(sizes: Iterable[int] | None, n_classes: int, most: int) -> npt.NDArray[np.int64]:
+    if sizes is None:
+        return np.unique(np.geomspace(min(max(5, n_classes), most / 2), most, 8).round().astype(np.int64))
+    asked = np.unique(np.array(list(sizes), np.int64))
+    if not len(asked) or asked[0] < 1 or asked[-1] > most:
+        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {asked.tolist()}")
+    return asked
+
+
+def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """These rows in a random order whose every beginning has the classes about in proportion."""
+    rows = rng.permutation(rows)
+    due = np.empty(len(rows))
+    for label in np.unique(y[rows]):
+        members = np.flatnonzero(y[rows] == label)
+        due[members] = (np.arange(len(members)) + rng.random(len(members))) / len(members)
+    return rows[due.argsort(kind="stable")]

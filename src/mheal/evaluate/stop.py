@@ -1,0 +1,196 @@
+"""How many labels are needed, and when to stop: a power law through the learning curve."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError
+from .statistics import Floats
+
+RESAMPLES = 500
+EXPONENTS = (0.01, 5.0)  # outside, a curve is straight in log n, or over before it begins
+GRID, ZOOMS = 40, 4
+BLOCK = 100  # curves fitted at once
+
+
+class Estimate(NamedTuple):
+    """A number and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CurveFit:
+    """accuracy(n) = a − b·n^(−c), and the same three for each bootstrap sample (`samples`, one to a column)."""
+
+    a: float
+    b: float
+    c: float
+    samples: Floats
+    level: float
+
+    def predict(self, labels: float) -> Estimate:
+        """Expected accuracy with this many labels."""
+        return self._estimate(_height(self._all, labels))
+
+    def gain(self, now: float, more: float) -> Estimate:
+        """Expected rise of the accuracy from `now` labels to `now + more`."""
+        return self._estimate(_height(self._all, now + more) - _height(self._all, now))
+
+    def ceiling(self) -> Estimate:
+        """The accuracy that no number of labels exceeds."""
+        return self._estimate(self._all[0])
+
+    def labels_to_reach(self, target: float) -> Estimate:
+        """Labels with which the accuracy reaches the target; infinite where the ceiling lies below it."""
+        if not 0 < target <= 1:
+            raise UserError(f"the target accuracy must lie between 0 and 1, got {target!r}")
+        a, b, c = self._all
+        reachable = a > target
+        gap = np.where(reachable, a - target, 1.0)
+        with np.errstate(over="ignore", divide="ignore"):  # b = 0 reaches it at once, a tiny c never
+            labels = np.exp(np.log(b / gap) / c)
+        return self._estimate(np.where(reachable, np.maximum(labels, 1.0), np.inf))
+
+    @property
+    def _all(self) -> Floats:
+        return np.column_stack([[self.a, self.b, self.c], self.samples])
+
+    def _estimate(self, values: Floats) -> Estimate:
+        """The first value is the fit's own, the rest are the samples'."""
+        tail = (1 - self.level) / 2
+        low = np.quantile(values[1:], tail, method="lower")  # no interpolation: some may be infinite
+        high = np.quantile(values[1:], 1 - tail, method="higher")
+        return Estimate(float(values[0]), float(low), float(high))
+
+
+def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 0.9, seed: int = 0) -> CurveFit:
+    """Fit accuracy(n) = a − b·n^(−c), 0 ≤ a ≤ 1, b ≥ 0, c > 0, by least squares, with bootstrap intervals.
+
+    accuracy : one value for each number of labels, or a row of them for each seed (or each labelled row, see
+        `learning_curve`). Rows are resampled; for a single curve, noise of the size of the residuals is drawn anew.
+
+    The intervals know the noise, not whether the law holds far beyond the largest number of labels: trust them to
+    about twice that.
+    """
+    n, Y = _checked(labels, accuracy)
+    mean = Y.mean(axis=0)
+    a, b, c = _least_squares(n, mean[None])[:, 0]
+    rng = np.random.default_rng(seed)
+    if len(Y) > 1:
+        free = len(Y) - 1
+        weights = rng.multinomial(len(Y), np.full(len(Y), 1 / len(Y)), size=RESAMPLES) / len(Y)
+        noise = (weights @ (Y - mean)) * np.sqrt(len(Y) / free)
+    else:
+        free = len(n) - 3
+        residual = np.sqrt(np.sum((mean - _height(np.array([a, b, c]), n)) ** 2) / free)
+        noise = residual * rng.normal(size=(RESAMPLES, len(n)))
+        mean = _height(np.array([a, b, c]), n)
+    # The size of the noise is itself an estimate: drawing it too widens the intervals as Student's t does.
+    noise *= np.sqrt(free / rng.chisquare(free, size=(RESAMPLES, 1)))
+    return CurveFit(float(a), float(b), float(c), _least_squares(n, mean + noise), level)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Whether to buy the next batch of labels: the expected gain in accuracy, and why, in plain words."""
+
+    go_on: bool
+    gain: Estimate
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, worth: float = 0.005) -> Advice:
+    """Go on while the target is not reached and the next `batch` labels should add at least `worth` accuracy."""
+    if now < 1 or batch < 1:
+        raise UserError(f"now and batch must be at least 1 label, got {now} and {batch}")
+    gain = fit.gain(now, batch)
+    reached = target is not None and fit.predict(now).value >= target
+    go_on = gain.value >= worth and not reached
+    text = f"{'Go on' if go_on else 'Stop'}: the next {batch} labels are expected to add {_points(gain.value)} points"
+    text += f" of accuracy ({fit.level:.0%} interval {_points(gain.low)} to {_points(gain.high)})"
+    text += "." if gain.value >= worth else f", less than the {_points(worth)} that would be worth it."
+    if target is not None:
+        text += " " + _about_target(fit, target, reached)
+    return Advice(go_on, gain, text)
+
+
+def _about_target(fit: CurveFit, target: float, reached: bool) -> str:
+    if reached:
+        return f"The target of {target:.1%} is reached."
+    needed, top = fit.labels_to_reach(target), fit.ceiling()
+    if needed.value == np.inf:
+        text = f"{target:.1%} is not reachable by more labels alone: the curve levels off at {top.value:.1%}"
+        if needed.low < np.inf:
+            text += f" (with luck at {top.high:.1%}, which would take at least {_count(needed.low)} labels)"
+        return f"{text}; better features or another model may help."
+    if needed.high == np.inf:
+        between = f"at least {_count(needed.low)}, and perhaps no number is enough"
+    else:
+        between = f"{_count(needed.low)} to {_count(needed.high)}"
+    return f"{target:.1%} should take about {_count(needed.value)} labels ({between})."
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _count(labels: float) -> str:
+    return f"{np.ceil(labels):,.0f}" if labels < 1e6 else "over a million"
+
+
+def _height(parameters: Floats, labels: npt.ArrayLike) -> Floats:
+    a, b, c = parameters
+    return np.asarray(a - b * np.asarray(labels, np.float64) ** -c)
+
+
+def _least_squares(n: Floats, Y: Floats) -> Floats:
+    """a, b, c (the rows) for each curve of Y, each the best of the whole range of c.
+
+    Given c the law is linear in a and b, whose best values within bounds have a closed form; c alone is searched,
+    on a grid that is zoomed around its best point. Thousands of bootstrap curves go through at once.
+    """
+    return np.concatenate([_search(n, Y[lo : lo + BLOCK]) for lo in range(0, len(Y), BLOCK)], axis=1)
+
+
+def _search(n: Floats, Y: Floats) -> Floats:
+    bounds = np.log(EXPONENTS)
+    low, high = np.full((len(Y), 1), bounds[0]), np.full((len(Y), 1), bounds[1])
+    every = np.arange(len(Y))
+    for _ in range(ZOOMS):
+        log_c = low + (high - low) * np.linspace(0, 1, GRID)
+        z = np.exp(-np.exp(log_c)[:, :, None] * np.log(n))  # n^(−c): curve × grid × size
+        a, b = _linear(z, Y[:, None, :])
+        error = np.square(Y[:, None, :] - a[:, :, None] + b[:, :, None] * z).sum(axis=2)
+        best = error.argmin(axis=1)
+        step, middle = (high - low) / (GRID - 1), log_c[every, best][:, None]
+        low, high = np.maximum(middle - step, bounds[0]), np.minimum(middle + step, bounds[1])
+    return np.stack([a[every, best], b[every, best], np.exp(log_c[every, best])])
+
+
+def _linear(z: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """The best a ≤ 1 and b ≥ 0 of Y ≈ a − b·z over the last axis."""
+    z_mean, y_mean = z.mean(axis=2), Y.mean(axis=2)
+    centred = z - z_mean[:, :, None]
+    b = np.maximum(0, -(centred * Y).sum(axis=2) / np.square(centred).sum(axis=2))
+    a = y_mean + b * z_mean
+    at_most = np.maximum(0, (z * (1 - Y)).sum(axis=2) / np.square(z).sum(axis=2))  # b where a = 1
+    return np.where(a > 1, 1.0, a), np.where(a > 1, at_most, b)
+
+
+def _checked(labels: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Floats, Floats]:
+    n, Y = np.asarray(labels, np.float64), np.atleast_2d(np.asarray(accuracy, np.float64))
+    if n.ndim != 1 or Y.shape[1:] != n.shape:
+        raise UserError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
+    if len(np.unique(n)) < 4 or n.min() < 1:
+        raise UserError("a curve needs at least 4 different numbers of labels, each at least 1")
+    if not (np.isfinite(Y).all() and Y.min() >= 0 and Y.max() <= 1):
+        raise UserError("accuracies must be shares between 0 and 1")
+    return n, Y

@@ -1,0 +1,84 @@
+"""Pools that are arrays already: .npy, memory-mapped, and .npz."""
+
+import zlib
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError
+
+Array = npt.NDArray[Any]
+
+
+def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]:
+    """The shards' arrays below one another, and what their columns are.
+
+    One .npy file is its memory map, not a copy. Of an .npz file it is the array called `name`, or X, or the only one
+    with rows and columns. Further dimensions, as of images, are flattened.
+    """
+    arrays = [_checked(_open(file, name), file) for file in files]
+    first = arrays[0].shape[1:]
+    for file, array in zip(files, arrays, strict=True):
+        if array.shape[1:] != first:
+            raise UserError(
+                f"{file.name} has {_times(array.shape[1:])} columns, but {files[0].name} has {_times(first)}: "
+                "shards must have the same columns"
+            )
+    X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    flattened = ""
+    if X.ndim > 2:
+        X, flattened = X.reshape(len(X), -1), f" ({_times(first)} flattened)"
+    return X, f"{X.shape[1]:,} column{'s' if X.shape[1] > 1 else ''}{flattened}"
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))
+
+
+def _open(file: Path, name: str | None) -> Array:
+    try:
+        if file.suffix.lower() == ".npy":
+            return np.lib.format.open_memmap(file, mode="r")
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise UserError("it is no archive of arrays")
+        with archive:
+            return archive[_member(archive, file, name)]
+    except _Choice:
+        raise
+    except (ValueError, EOFError, BadZipFile, zlib.error) as error:
+        reason = str(error).splitlines()[0] if str(error) else "it ends too early"
+        raise UserError(f"cannot read {file.name}: {reason} (is it complete, and of numbers only?)") from error
+
+
+class _Choice(ValueError):
+    """The file is fine, but which of its arrays is meant is not clear."""
+
+
+def _member(archive: Any, file: Path, name: str | None) -> str:
+    names = archive.files
+    if name is not None and name not in names:
+        raise _Choice(f"{file.name} has no array {name!r}: it has {', '.join(names)}")
+    if name is not None or "X" in names:
+        return name or "X"
+    wide = [key for key in names if archive[key].ndim >= 2]
+    if len(wide) != 1:
+        held = ", ".join(f"{key} {archive[key].shape}" for key in names) or "none"
+        raise _Choice(f"{file.name}: which array is the pool? Write {file.name}:NAME (it has {held})")
+    return wide[0]
+
+
+def _checked(array: Array, file: Path) -> Array:
+    if array.dtype.kind not in "fiub":
+        raise UserError(f"{file.name} holds {array.dtype}, not real numbers: convert it before saving")
+    if array.ndim < 2:
+        raise UserError(
+            f"{file.name} has shape {array.shape}, but a pool has rows and columns: "
+            "save X.reshape(-1, 1) if it is one feature"
+        )
+    if 0 in array.shape:
+        raise UserError(f"{file.name} is empty, shape {array.shape}: it needs at least one row and one column")
+    return array

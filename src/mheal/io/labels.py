@@ -1,0 +1,121 @@
+"""Labels that came back: which rows of the pool are labelled, and what they were called."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError, UserFileError
+from .label_studio import FLAT, label_field, read_export
+from .locate import TABLES
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """rows : labelled rows of the pool, in the order of the file; values : their labels, None if the file has none."""
+
+    rows: npt.NDArray[np.int64]
+    values: npt.NDArray[Any] | None
+
+
+def read_labels(path: str | Path, ids: Sequence[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
+    """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
+
+    Items are known by the column `id_column` (or `id`) where the pool has ids, else by their row number in a column
+    `row`. Ids are compared as text. Labels are in a column `label`; an item with an empty one is not labelled yet.
+    Without such a column, as in a file of picks, every item in the file counts as labelled.
+
+    ids : the pool's ids, row by row, or None
+    n_rows : how many rows the pool has
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise UserFileError(f"there is no file {str(path)!r} to read labels from")
+    columns = _columns(file, id_column)
+    if not columns:  # an export without tasks
+        return Labels(np.empty(0, np.int64), np.empty(0, object))
+    key, row_of = _key(columns, ids, n_rows, id_column, file.name)
+    labels = columns.get("label")
+    labelled: dict[int, Any] = {}
+    for at, name in enumerate(columns[key]):
+        label = None if labels is None else labels[at]
+        if labels is not None and _is_blank(label):
+            continue
+        if _is_blank(name):
+            raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
+        row = row_of(name)
+        if labelled.setdefault(row, label) != label:
+            raise UserError(f"{file.name}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
+    rows = np.fromiter(labelled, np.int64, len(labelled))
+    return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
+
+
+def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
+    """The file's columns by name, its labels under the name `label`."""
+    suffix = file.suffix.lower()
+    columns: dict[str, Sequence[Any]]
+    if suffix == ".json":
+        records = read_export(file)
+        fields = dict.fromkeys(field for record in records for field in record)
+        columns = {field: [record.get(field) for record in records] for field in fields}
+    elif suffix in TABLES:
+        from .frames import read_frame
+
+        frame = read_frame(file, as_text=[id_column or "id", "id"])
+        columns = {column.name: column.to_list() for column in frame}
+        if label := label_field(columns, file.name):
+            columns["label"] = columns[label]
+    else:
+        raise UserError(
+            f"cannot read labels from {file.name}: use .csv, .tsv, .jsonl, .parquet or Label Studio's .json"
+        )
+    if FLAT in columns:
+        columns.pop("id", None)  # Label Studio's own
+    return columns
+
+
+def _key(
+    columns: Mapping[str, Any], ids: Sequence[Any] | None, n_rows: int, id_column: str | None, file: str
+) -> tuple[str, Callable[[Any], int]]:
+    """The column that says which item is meant, and how to find the item's row in the pool."""
+    id_names = [name for name in dict.fromkeys((id_column or "id", "id")) if name in columns]
+    # Ids first: they stay true when the pool has grown. A mere `id` comes after `row` if ids have another name.
+    by_id = bool(id_names) and (id_names[0] == (id_column or "id") or "row" not in columns)
+    if ids is not None and by_id:
+        rows = {str(value): row for row, value in enumerate(ids)}
+        return id_names[0], lambda name: _row_of_id(name, rows, file)
+    if "row" in columns:
+        return "row", lambda name: _row_of_number(name, n_rows, file)
+    if id_names:
+        raise UserError(
+            f"{file} names items by {id_names[0]!r}, but the pool was read without ids: "
+            "name its id column, or give row numbers in a column 'row'"
+        )
+    wanted = "'row'" if ids is None else f"'row' or {id_column or 'id'!r}"
+    raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
+
+
+def _row_of_id(name: Any, rows: Mapping[str, int], file: str) -> int:
+    row = rows.get(str(name))
+    if row is None:
+        raise UserError(f"{file}: no row of the pool has the id {name!r}")
+    return row
+
+
+def _row_of_number(name: Any, n_rows: int, file: str) -> int:
+    try:
+        row = int(name)
+        if isinstance(name, float) and row != name:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise UserError(f"{file}: {name!r} is not a row number") from None
+    if not 0 <= row < n_rows:
+        raise UserError(f"{file}: there is no row {row}: rows of the pool go from 0 to {n_rows - 1}")
+    return row
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())

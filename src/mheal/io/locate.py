@@ -1,0 +1,102 @@
+"""From what the user typed to the files of a pool: one file, a folder of images, or a pattern of shards."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from glob import glob
+from itertools import takewhile
+from pathlib import Path
+
+from ..exceptions import UserError, UserFileError
+
+ARRAYS = (".npy", ".npz")
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+UNDERSTOOD = (
+    "a pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a pattern of shards"
+)
+WILD = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Files that make up one pool, in the order of its rows.
+
+    form : the suffix they share, or "images"
+    base : the folder that the names of images are relative to
+    array : the array to take from an .npz file, where one was named (pool.npz:name)
+    """
+
+    form: str
+    files: list[Path]
+    base: Path
+    array: str | None = None
+
+
+def locate(source: str | Path) -> Found:
+    """The files of a pool; a pattern's matches are sorted by name."""
+    text, array = str(source), None
+    if named := re.fullmatch(r"(.+\.npz):([^/\\:]+)", text, re.IGNORECASE):
+        text, array = named.groups()
+    path = Path(text)
+    if path.is_dir():
+        return _folder(path)
+    if path.exists():
+        files, base = [path], path.parent
+    elif WILD.search(text):
+        files = [Path(match) for match in sorted(glob(text, recursive=True)) if os.path.isfile(match)]
+        base = Path(*takewhile(lambda part: not WILD.search(part), path.parts))
+        if not files:
+            raise UserFileError(f"no file matches the pattern {text!r}")
+    else:
+        raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
+    return Found(_common_form(files), files, base, array)
+
+
+def _folder(folder: Path) -> Found:
+    files = sorted(_images_below(folder), key=lambda path: path.relative_to(folder).as_posix())
+    if files:
+        return Found("images", files, folder)
+    others = {path.suffix.lower() for path in folder.iterdir()} & {*ARRAYS, *TABLES, ".txt"}
+    hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
+    raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")
+
+
+def _images_below(folder: Path) -> Iterator[Path]:
+    """Image files in a folder and its subfolders; hidden ones, which file managers leave behind, are passed over."""
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if not name.startswith(".") and name.lower().endswith(IMAGES):
+                yield Path(where, name)
+
+
+def _common_form(files: list[Path]) -> str:
+    forms = {_form(file): file for file in files}
+    if len(forms) > 1:
+        one, other = sorted(file.name for file in forms.values())[:2]
+        raise UserError(f"the pattern matches different kinds of files ({one}, {other}): shards must be of one kind")
+    form = min(forms)
+    if form == "images" and len(files) == 1:
+        raise UserError(f"{files[0].name} is one image, not a pool: give the folder it is in")
+    return form
+
+
+def _form(file: Path) -> str:
+    suffix = file.suffix.lower()
+    if suffix in IMAGES:
+        return "images"
+    if suffix not in (*ARRAYS, *TABLES, ".txt"):
+        raise UserError(f"cannot read {file.name}: {UNDERSTOOD}")
+    return suffix
+
+
+def _hint(path: Path) -> str:
+    """What the user may have meant."""
+    beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = get_close_matches(path.name, beside, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"check the path; {UNDERSTOOD}"

@@ -1,0 +1,223 @@
+"""Targets: the class of every row of a pool, from a column, an array, the folders of images, or a file of labels."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError, UserFileError
+from .labels import read_labels
+from .locate import TABLES, locate
+from .source import Source
+
+FOLDER = "folder"  # the target of images that lie in one folder for each class
+FEW = 20  # so many different fractions may be classes: half stars are, prices are not
+FORMS = ".npy, .npz:NAME, .txt (one label a line), .csv, .tsv, .parquet, .jsonl or Label Studio's .json"
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """rows : rows of the pool that have a label, ascending; labels : theirs; said : where they are from."""
+
+    rows: npt.NDArray[np.int64]
+    labels: npt.NDArray[Any]
+    said: str
+
+
+def pool_column(pool: str | Path, name: str) -> list[Any] | None:
+    """The values of a column of the pool; None where it is no table, or has no such column but a file has that name."""
+    found = locate(pool)
+    if found.form not in TABLES:
+        return None
+    from .frames import read_frames
+
+    frame = read_frames(found.files)
+    if name in frame.columns:
+        return frame[name].to_list()
+    if not _file(name)[0].is_file():
+        raise UserError(f"{Path(pool).name} has no column {name!r}, nor is there such a file: {_hint(name, frame)}")
+    return None
+
+
+def read_target(target: str, pool: str | Path, source: Source, column: Sequence[Any] | None = None) -> Target:
+    """The labels of the pool's rows; rows without one are left out.
+
+    target : the name of a column (whose values are `column`), of an array in the pool's .npz file, "folder" for images
+        (their class is the first folder on their path), or a file: an array, a text file with one label a line, or
+        a table, matched by `row` or id where it has such a column and line by line where not
+    """
+    name = Path(pool).name
+    values: Sequence[Any] | None
+    if column is not None:
+        values, said = column, f"{name}, column {target!r}"
+    elif source.kind == "images" and target == FOLDER:
+        values, said = [_folder(str(path)) for path in source.ids or ()], f"the folders in {name}"
+    elif (values := _beside(target, source)) is not None:
+        said = f"{name}, array {target!r}"
+    else:
+        values, said = _from_file(target, source), Path(target).name
+    if len(values) != len(source.X):
+        rows_there = f"{len(source.X):,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
+        raise UserError(f"{said} has {len(values):,} labels, but the pool has {rows_there}: {_MATCH}")
+    rows = np.array([row for row, value in enumerate(values) if not _is_blank(value)], np.int64)
+    if not len(rows):
+        raise UserError(f"{said}: there is no label at all")
+    labels = as_classes([values[row] for row in rows], said)
+    _refuse_useless(labels, said)
+    return Target(rows, labels, said)
+
+
+_MATCH = "give one for each row, or a table with the columns row (or id) and label"
+
+
+def as_classes(values: Sequence[Any], said: str) -> npt.NDArray[Any]:
+    """Labels as whole numbers, truth values or strings; measurements and what is no label get an error."""
+    kinds = {type(value) for value in values}
+    if kinds <= {str} or kinds <= {bool}:
+        return np.array(values)
+    if not kinds <= {int, float, bool}:
+        listed = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise UserError(f"{said} holds {listed}: labels must be all whole numbers or all strings")
+    numbers = np.array(values, np.float64)
+    if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() and np.abs(numbers).max() < 2**53:
+        return numbers.astype(np.int64)
+    different = np.unique(numbers)
+    if len(different) > FEW:
+        raise UserError(
+            f"{said} holds measurements ({len(different):,} different numbers such as {different[0]:g}), not classes: "
+            "bin them into a few classes first"
+        )
+    return np.array([str(number) for number in numbers.tolist()])
+
+
+def _refuse_useless(labels: npt.NDArray[Any], said: str) -> None:
+    """Labels from which nothing can be learnt."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) == 1:
+        raise UserError(f"{said}: all labels are {classes[0].item()!r}: there is nothing to learn from one class")
+    if 2 * len(classes) > len(labels):
+        raise UserError(
+            f"{said} has {len(classes):,} different values in {len(labels):,} rows: these are ids or measurements, "
+            "not classes; name another, or bin them"
+        )
+    if counts.min() < 2:
+        rare = classes[counts.argmin()].item()
+        raise UserError(f"{said}: class {rare!r} has 1 row only: empty that label, or merge the class with another")
+
+
+def _hint(name: str, frame: Any) -> str:
+    close = get_close_matches(name, frame.columns, n=1)
+    more = ", …" if frame.width > FEW else ""
+    return f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(frame.columns[:FEW])}{more}"
+
+
+def _folder(path: str) -> str | None:
+    first, slash, _ = path.partition("/")
+    return first if slash else None
+
+
+def _beside(target: str, source: Source) -> list[Any] | None:
+    """The array of that name in the pool's own .npz files; None where there is none."""
+    if source.kind != "vectors" or source.files[0].suffix.lower() != ".npz":
+        return None
+    parts = []
+    for file in source.files:
+        with np.load(file, allow_pickle=False) as archive:
+            if target not in archive.files:
+                if _file(target)[0].is_file():
+                    return None
+                held = ", ".join(archive.files)
+                raise UserError(f"{file.name} has no array {target!r}, nor is there such a file: it has {held}")
+            parts.append(_one_column(archive, target, file))
+    return [value for part in parts for value in part]
+
+
+def _file(target: str) -> tuple[Path, str | None]:
+    """The file that is meant, and the array in it, where one is named."""
+    named = re.fullmatch(r"(.+\.npz):([^/\\:]+)", target, re.IGNORECASE)
+    return (Path(named[1]), named[2]) if named else (Path(target), None)
+
+
+def _from_file(target: str, source: Source) -> Sequence[Any]:
+    file, array = _file(target)
+    if not file.is_file():
+        folders = f"{FOLDER!r} if each class has a folder, or " if source.kind == "images" else ""
+        raise UserFileError(f"there is no file {str(file)!r}: the target is {folders}a file of labels ({FORMS})")
+    suffix = file.suffix.lower()
+    if suffix in (".npy", ".npz"):
+        return _array(file, array)
+    if suffix == ".txt":
+        return _lines(file)
+    if suffix == ".json":
+        return _matched(file, source)
+    if suffix in TABLES:
+        return _table(file, source)
+    raise UserError(f"cannot read labels from {file.name}: use {FORMS}")
+
+
+def _array(file: Path, name: str | None) -> list[Any]:
+    try:
+        loaded = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise UserError(f"cannot read {file.name}: is it complete, and of numbers or strings only?") from error
+    if isinstance(loaded, np.ndarray):
+        return _one_column({file.name: loaded}, file.name, file)
+    with loaded as archive:
+        name = name or (archive.files[0] if len(archive.files) == 1 else "y")
+        if name not in archive.files:
+            raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(archive.files)})")
+        return _one_column(archive, name, file)
+
+
+def _one_column(arrays: Any, name: str, file: Path) -> list[Any]:
+    try:
+        labels = arrays[name]
+    except ValueError as error:  # pickled objects
+        raise UserError(f"{file.name}: {name!r} holds objects: save labels as numbers or strings") from error
+    if labels.ndim != 1:
+        raise UserError(f"{file.name} has labels of shape {labels.shape}: give one label for each row (argmax does)")
+    return labels.tolist()
+
+
+def _lines(file: Path) -> list[Any]:
+    import polars as pl
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
+    lines = pl.Series([line.strip() or None for line in text.removesuffix("\n").split("\n")], dtype=pl.String)
+    numbers = lines.cast(pl.Float64, strict=False)
+    return (lines if numbers.null_count() > lines.null_count() else numbers).to_list()
+
+
+def _table(file: Path, source: Source) -> Sequence[Any]:
+    from .frames import read_frame
+
+    frame = read_frame(file)
+    if {"row", "id", source.id_column} & set(frame.columns):
+        return _matched(file, source)
+    if "label" not in frame.columns and frame.width > 1:
+        raise UserError(f"{file.name} has no column 'label': it has {', '.join(frame.columns[:FEW])}")
+    return frame["label" if "label" in frame.columns else frame.columns[0]].to_list()
+
+
+def _matched(file: Path, source: Source) -> list[Any]:
+    """Labels brought to their rows by id or row number."""
+    found = read_labels(file, source.ids, len(source.X), id_column=source.id_column)
+    if found.values is None:
+        raise UserError(f"{file.name} has no column 'label'")
+    values: list[Any] = [None] * len(source.X)
+    for row, value in zip(found.rows.tolist(), found.values.tolist(), strict=True):
+        values[row] = value
+    return values
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,114 @@
+"""Picks as files: tables, Label Studio tasks, or a page of thumbnails."""
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+from urllib.parse import quote
+
+import numpy as np
+
+from ..exceptions import UserError
+from .source import Source
+
+if TYPE_CHECKING:
+    import polars
+
+    from ..selection import Selection
+
+Format = Literal["csv", "parquet", "jsonl", "label-studio", "html"]
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".json": "label-studio",
+    ".html": "html",
+}
+
+
+def format_of(out: str, asked: str | None) -> Format:
+    """The format of an output file: the one asked for, else what its name says; `-` is CSV."""
+    if asked is not None:
+        if asked not in get_args(Format):
+            raise UserError(f"there is no format {asked!r}: choose from {', '.join(get_args(Format))}")
+        return asked  # type: ignore[return-value]
+    suffix = ".csv" if out == "-" else Path(out).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UserError(f"cannot tell the format of {out!r}: end it in {', '.join(_SUFFIXES)}, or give --format")
+    return _SUFFIXES[suffix]
+
+
+def picks_frame(picks: "Selection", source: Source) -> "polars.DataFrame":
+    """The picks as rank, row, id, cluster, gain, radius and, where the pool is texts, text."""
+    import polars
+
+    frame = picks.to_frame()
+    if source.ids is not None:
+        frame.insert_column(2, polars.Series("id", [source.ids[i] for i in picks.indices]))
+    if source.kind == "texts" and source.items is not None:
+        frame = frame.with_columns(polars.Series("text", [str(source.items[i]) for i in picks.indices]))
+    return frame
+
+
+def render(picks: "Selection", source: Source, form: Format) -> bytes:
+    """The content of the output file."""
+    if form == "html":
+        from .sheet import contact_sheet
+
+        return contact_sheet(picks, source).encode()
+    if form == "label-studio":
+        return json.dumps(tasks(picks, source), ensure_ascii=False, indent=1, default=str).encode()
+    frame = picks_frame(picks, source)
+    buffer = io.BytesIO()
+    if form == "csv":
+        frame.write_csv(buffer)
+    elif form == "parquet":
+        frame.write_parquet(buffer)
+    else:
+        finite_or_null(frame).write_ndjson(buffer)
+    return buffer.getvalue()
+
+
+def finite_or_null(frame: "polars.DataFrame") -> "polars.DataFrame":
+    """The same with nothing where a distance is not finite: JSON has no infinity."""
+    import polars
+
+    distances = polars.col("gain", "radius")
+    return frame.with_columns(polars.when(distances.is_finite()).then(distances).otherwise(None).name.keep())
+
+
+def tasks(picks: "Selection", source: Source) -> list[dict[str, Any]]:
+    """Label Studio tasks in pick order; sort by `pick_rank` there to label the best first.
+
+    A picture is named as Label Studio serves local files: its document root is the folder's parent.
+    """
+    shown = _shown(picks, source)
+    listed = []
+    for record, item in zip(finite_or_null(picks_frame(picks, source)).to_dicts(), shown, strict=True):
+        data = {"pick_rank": record.pop("rank"), **record}
+        listed.append({"data": {**data, **{name: value for name, value in item.items() if name not in data}}})
+    return listed
+
+
+def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
+    """What a person needs to see of each pick to label it."""
+    rows = picks.indices.tolist()
+    if source.kind == "images" and source.items is not None and source.ids is not None:
+        folder = Path(source.items[0])
+        for _ in Path(source.ids[0]).parts:
+            folder = folder.parent
+        prefix = "/data/local-files/?d=" + quote(folder.resolve().name)
+        return [{"image": f"{prefix}/{quote(source.ids[row])}"} for row in rows]
+    if source.kind == "table":
+        from .frames import read_frames
+
+        return read_frames(source.files)[rows].to_dicts()
+    return [{} for _ in rows]
+
+
+def picks_digest(picks: "Selection") -> str:
+    """SHA-256 of the picks themselves, whatever file they are in."""
+    import hashlib
+
+    columns = (picks.indices, picks.cluster, picks.gain, picks.radius)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(column).tobytes() for column in columns)).hexdigest()

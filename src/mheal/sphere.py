@@ -1,0 +1,112 @@
+"""Onto the sphere: standardised columns, unit rows, and the random projection of Lemma 1."""
+
+from collections.abc import Iterator
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .exceptions import UserError
+
+Floats = npt.NDArray[np.floating[Any]]
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+Seed = int | np.random.Generator | None
+
+BLOCK = 1 << 22  # numbers in one temporary: 32 MB in float64
+
+
+def as_matrix(X: npt.ArrayLike) -> Floats:
+    """X as a 2-D array; float32 and float64 pass untouched, anything else becomes float64."""
+    A = np.asarray(X)
+    if A.dtype not in (np.float32, np.float64):
+        A = A.astype(np.float64)
+    if A.ndim != 2:
+        raise UserError(f"expected a table of rows and columns, got an array of {A.ndim} dimension(s)")
+    return A
+
+
+def blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Slices that cut n_rows rows of `width` numbers each into pieces of bounded memory."""
+    step = max(1, BLOCK // max(1, width))
+    return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
+
+
+def standardize(X: npt.ArrayLike) -> tuple[Floats, Float64, Float64]:
+    """Z, mean, scale: the columns of X with mean 0 and standard deviation 1; constant columns become 0.
+
+    This is the "Gaussian projection with μ = 0, σ = 1" of §5.1: its footnote links scikit-learn's
+    preprocessing, so it is a StandardScaler, not the random projection of Lemma 1. It does not preserve the
+    order of distances.
+    """
+    X = as_matrix(X)
+    n, d = X.shape
+    if n == 0:
+        raise UserError("cannot standardise a table without rows")
+    # Sums of differences to the first row: a constant column gives exactly 0, and since no row is farther
+    # than √n standard deviations from the mean, the subtraction below costs at most n rounding errors.
+    origin = X[0].astype(np.float64)
+    total, squares = np.zeros(d), np.zeros(d)
+    for rows in blocks(n, d):
+        shifted = X[rows] - origin
+        total += shifted.sum(axis=0)
+        squares += np.einsum("ij,ij->j", shifted, shifted)
+    mean = origin + total / n
+    scale = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0))
+    scale[scale == 0] = 1.0
+    Z = np.empty_like(X)
+    for rows in blocks(n, d):
+        Z[rows] = (X[rows] - mean) / scale
+    return Z, mean, scale
+
+
+@overload
+def unit_rows(X: Float64) -> tuple[Float64, Float64]: ...
+@overload
+def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]: ...
+def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]:
+    """U, norms: the rows of X divided by their ℓ2 norms (ŵ of §3.2); rows of norm 0 stay 0.
+
+    U has the dtype of X, the norms are float64.
+    """
+    X = as_matrix(X)
+    U, norms = np.empty_like(X), np.empty(len(X))
+    for rows in blocks(*X.shape):
+        block = X[rows].astype(np.float64)
+        peak = np.ones(len(block))
+        length = np.sqrt(np.einsum("ij,ij->i", block, block))
+        odd = (length < 1e-140) | (length > 1e140)  # squares of such rows leave the range of float64
+        if odd.any():
+            peak[odd] = np.abs(block[odd]).max(axis=1, initial=0.0)
+            peak[peak == 0] = 1.0
+            block /= peak[:, None]
+            length = np.sqrt(np.einsum("ij,ij->i", block, block))
+        norms[rows] = peak * length
+        U[rows] = block / np.where(length > 0, length, 1.0)[:, None]
+    return U, norms
+
+
+def gaussian_random_projection(
+    X: npt.ArrayLike,
+    kappa: int,
+    sigma: float = 1.0,
+    scale: Literal["correct", "printed"] = "correct",
+    n: int | None = None,
+    random_state: Seed = None,
+) -> Floats:
+    """XPᵀ, (len(X), kappa): the rows of X under a κ×d matrix P of independent N(0, σ²) entries (Lemma 1).
+
+    `scale="printed"` divides P by √n as Lemma 1 does; its bound then holds for n = 1 only. The paper never
+    says what n is; n=None takes κ, the usual choice. The algorithm uses none of this: it is here to test the
+    lemmas.
+    """
+    X = as_matrix(X)
+    if kappa < 1:
+        raise UserError(f"kappa must be at least 1, got {kappa}")
+    if scale not in ("correct", "printed"):
+        raise UserError(f"scale must be 'correct' or 'printed', got {scale!r}")
+    P = np.random.default_rng(random_state).normal(scale=sigma, size=(kappa, X.shape[1]))
+    if scale == "printed":
+        P /= np.sqrt(kappa if n is None else n)
+    projected: Floats = X @ P.astype(X.dtype).T
+    return projected

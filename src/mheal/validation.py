@@ -1,0 +1,170 @@
+"""What may come in: pools, budgets and labelled rows, or a one-line error that says what to do."""
+
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .exceptions import UserError, UserTypeError
+from .scaling import to_sphere
+
+WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
+REDUCED = 128
+
+
+def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
+    """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
+
+    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Other numbers
+    become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
+    128 columns by truncated SVD, in rows of unit length.
+    """
+    if sparse.issparse(X):
+        return _from_sparse(X, random_state)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        X = _from_frame(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
+    A = np.asarray(X)
+    if A.dtype.kind in "OUS" and A.ndim == 0:
+        raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
+    if A.dtype.kind in "OUS":
+        A = _from_objects(A)
+    if A.dtype.kind not in "fiub":
+        raise UserTypeError(f"X has dtype {A.dtype}: convert it to real numbers first")
+    if A.ndim != 2:
+        hint = "X.reshape(-1, 1) if it is one feature" if A.ndim == 1 else "X.reshape(len(X), -1)"
+        raise UserError(f"X must have rows and columns, but has {A.ndim} dimension(s): try {hint}")
+    if A.shape[0] == 0 or A.shape[1] == 0:
+        raise UserError(f"X is empty, shape {A.shape}: it needs at least one row and one column")
+    return np.ascontiguousarray(A, dtype=working_dtype(A.dtype))
+
+
+def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """Floats stay what they are; other numbers become the smallest of the two types that holds them exactly."""
+    if dtype == np.float32 or dtype.itemsize <= 2:
+        return np.float32
+    return np.float64
+
+
+def as_budget(budget: Any, available: int) -> int:
+    """The budget as an int between 1 and the number of rows that can still be picked."""
+    try:
+        n = index(budget)
+    except TypeError:
+        raise UserTypeError(f"budget must be a whole number, got {budget!r}") from None
+    if n < 1:
+        raise UserError(f"budget must be at least 1, got {n}")
+    if available == 0:
+        raise UserError("every row is labelled already: there is nothing left to pick")
+    if n > available:
+        raise UserError(f"budget {n} exceeds the {available} unlabelled rows: ask for at most {available}")
+    return n
+
+
+def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
+    """The first pick as a row between 0 and n − 1 that is not chosen already."""
+    try:
+        row = index(start)
+    except TypeError:
+        raise UserTypeError(f"start must be a row number, got {start!r}") from None
+    if not 0 <= row < n:
+        raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
+    if row in chosen:
+        raise UserError(f"start is row {row}, which is among the chosen ones")
+    return row
+
+
+def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
+    """Rows that are labelled already, in the order given; a boolean mask over the rows is understood too."""
+    if labeled is None:
+        return np.empty(0, np.int64)
+    rows = np.asarray(labeled)
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise UserError(f"labeled is a mask of shape {rows.shape}, but X has {n} rows")
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.empty(0, np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise UserTypeError(f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}")
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        raise UserError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")
+    values, counts = np.unique(rows, return_counts=True)
+    if (counts > 1).any():
+        raise UserError(f"labeled names row {values[counts > 1][0]} twice: keep it once")
+    return rows.astype(np.int64)
+
+
+def as_worth(worth: Any, n: int) -> npt.NDArray[np.float64]:
+    """What each row is worth, the most valuable 1."""
+    values = np.asarray(worth)
+    if values.dtype.kind not in "fiub":
+        raise UserTypeError(f"worth must be numbers, got {values.dtype}")
+    if values.shape != (n,):
+        raise UserError(f"worth has shape {values.shape}, but X has {n} rows: give one number for each")
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise UserError(f"worth is {values[row]!r} at row {row}: it must be a number ≥ 0")
+    most = float(values.max())
+    if most == 0:
+        raise UserError("worth is 0 for every row: leave it out")
+    return values / most
+
+
+def _from_frame(frame: Any) -> Any:
+    """A pandas or polars frame as an array of numbers; missing cells become NaN, to be refused by their place."""
+    columns = []
+    for i, name in enumerate(frame.columns):
+        column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[name]
+        values = column.to_numpy()
+        if values.dtype.kind == "O" and hasattr(column, "isna"):  # pandas: nullable numbers are objects
+            missing = column.isna().to_numpy()
+            if all(isinstance(v, Real) for v in values[~missing]):
+                values = np.where(missing, np.nan, values).astype(np.float64)
+        if values.dtype.kind not in "fiub":
+            raise UserTypeError(
+                f"column {name!r} is not numeric ({column.dtype}): drop it, or encode it "
+                "(sklearn.preprocessing.OneHotEncoder does)"
+            )
+        columns.append(values)
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
+def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Objects that are numbers after all, or an error that names the first one that is not."""
+    for at, value in np.ndenumerate(A):
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            float(value)
+        except (TypeError, ValueError):
+            place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
+            raise UserTypeError(
+                f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
+            ) from None
+    return A.astype(np.float64)
+
+
+def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
+    X = X.tocsr()
+    if 0 in X.shape:
+        raise UserError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
+    if X.dtype.kind not in "fiub":
+        raise UserTypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
+    X = X.astype(working_dtype(X.dtype))
+    if not np.isfinite(X.data).all():
+        at = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+        raise UserError(f"X has NaN or infinity at row {row}, column {X.indices[at]}: drop or fill such cells")
+    if X.shape[1] <= WIDE or min(X.shape) <= REDUCED:
+        return np.ascontiguousarray(X.toarray())
+    from sklearn.decomposition import TruncatedSVD
+
+    reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
+    return to_sphere(reduced.astype(X.dtype, copy=False))

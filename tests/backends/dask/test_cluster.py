@@ -1,0 +1,52 @@
+"""Which cluster works, and what happens when it loses a worker."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+import mheal  # noqa: E402
+from mheal.backends.dask import traversal  # noqa: E402
+
+
+def test_without_a_client_a_cluster_is_made_and_closed(make_pool, monkeypatch):
+    monkeypatch.setenv("MHEAL_NUM_THREADS", "1")
+    X = make_pool(n=600)
+    picks = mheal.select(da.from_array(X, chunks=(250, -1)), 10)
+    np.testing.assert_array_equal(picks.indices, mheal.select(X, 10).indices)
+    with pytest.raises(ValueError, match="client"):
+        distributed.get_client()
+
+
+def test_a_wrong_address_is_one_line():
+    with pytest.raises(ValueError, match="no Dask scheduler at 'nonsense'"), mheal.backends.dask.connected("nonsense"):
+        pass
+
+
+def test_a_worker_that_is_killed_changes_nothing(make_pool, monkeypatch):
+    monkeypatch.setattr(traversal, "FRONT_MIN", 40)
+    monkeypatch.setattr(traversal, "TRAVELLING", 0)
+    monkeypatch.setattr(traversal, "FEWEST", 3)
+    X = make_pool()
+    model = mheal.MHEAL(random_state=0, cluster_sample=600, cover=20)
+    expected = model.select(X, 100)
+    plain, epochs, killed = traversal.ClusterTraversal._epoch, [], []
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+
+        def kill_one_in_the_third(self):
+            epochs.append(1)
+            if len(epochs) == 3:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+            plain(self)
+
+        monkeypatch.setattr(traversal.ClusterTraversal, "_epoch", kill_one_in_the_third)
+        picks = model.select(da.from_array(X, chunks=(400, -1)), 100)
+    assert killed
+    assert len(epochs) > 4
+    np.testing.assert_array_equal(picks.indices, expected.indices)

@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from mheal.evaluate import fit_curve, learning_curve
+from mheal.evaluate.plan_plot import cover_picture, forecast_picture
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("turn", [None, 12.0])
+def test_cover_is_a_png_that_shows_the_knee(turn):
+    labels = np.arange(1, 101)
+    energy = np.r_[np.nan, -1 / labels[1:]]  # a single pick has none
+    drawn = cover_picture(labels, 1 / labels, energy, turn)
+    assert drawn.startswith(PNG)
+    assert (drawn == cover_picture(labels, 1 / labels, energy)) == (turn is None)
+
+
+def test_forecast_is_a_png_that_shows_the_target():
+    curve = learning_curve(*load_iris(return_X_y=True), repeats=1)
+    fit = fit_curve(curve.labels, curve.right)
+    plain = forecast_picture(curve, fit, 150, 400)
+    assert plain.startswith(PNG)
+    assert plain == forecast_picture(curve, fit, 150, 400)
+    assert plain != forecast_picture(curve, fit, 150, 400, target=0.9)

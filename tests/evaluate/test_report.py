@@ -1,0 +1,113 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from mheal.evaluate import Curves, report
+from mheal.evaluate.plot import _apart, picture
+
+BUDGETS = [10, 20, 40, 80]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def curves_of(names, seeds=5, budgets=BUDGETS):
+    rng = np.random.default_rng(0)
+    rows = []
+    for i, name in enumerate(names):
+        for seed in range(seeds):
+            for labels in budgets:
+                accuracy = 0.9 - (1 + 0.3 * i) * labels**-0.5 + 0.005 * rng.normal()
+                cells = dict(accuracy=float(accuracy), balanced_accuracy=0.5, seconds=0.0)
+                rows.append(dict(strategy=name, seed=seed, model="svm", labels=labels, **cells))
+    return Curves(rows)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    notes = ["Pool of 1,000 & <b>test</b> of 300."]
+    report(curves_of(["mheal", "random", "<i>odd</i>"]), path, title="<script>alert(1)</script>", notes=notes)
+    assert [p.name for p in path.parent.iterdir()] == ["report.html"]
+    return path.read_text(encoding="utf-8")
+
+
+def test_nothing_is_fetched(page):
+    assert "http" not in page
+    assert "//" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
+    sources = re.findall(r'(?:src|srcset|href)="([^"]{0,22})', page)
+    assert len(sources) == 2
+    assert set(sources) == {"data:image/png;base64,"}
+
+
+def test_text_is_escaped(page):
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<i>" not in page
+    assert "&lt;i&gt;odd&lt;/i&gt;" in page
+    assert "Pool of 1,000 &amp; &lt;b&gt;test&lt;/b&gt; of 300." in page
+
+
+def test_tags_are_balanced(page):
+    class Checker(HTMLParser):
+        open = None
+
+        def handle_starttag(self, tag, attrs):
+            if tag not in ("meta", "img", "source"):
+                self.open.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.open.pop() == tag
+
+    checker = Checker()
+    checker.open = []
+    checker.feed(page)
+    assert checker.open == []
+
+
+def test_the_verdict_comes_first_then_the_picture_then_tables_then_the_method(page):
+    places = [page.index(text) for text in ("mheal beats random", "<picture>", "<table>", "How this was measured")]
+    assert places == sorted(places)
+    assert page.index("What this does not say") > places[-1]
+    assert "prefers-color-scheme: dark" in page
+    assert "A model (svm)" in page
+
+
+def test_labels_saved_are_shown_with_their_bounds(page):
+    line = next(line for line in page.splitlines() if line.startswith("<tr><td>mheal") and "or more" in line)
+    assert line.endswith("<td>&gt; 0 (0 or more)</td></tr>")  # random was not measured beyond 80 labels
+
+
+def test_same_rows_same_bytes(tmp_path):
+    for name in ("a.html", "b.html"):
+        report(curves_of(["mheal", "random"]), tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_report_of_one_split_and_one_strategy(tmp_path):
+    report(curves_of(["mheal", "random"], seeds=1), tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "One split cannot tell" in text
+    assert "nan" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+    report(curves_of(["random"]), tmp_path / "r.html")
+    assert "there is nothing to compare" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("names", [["mheal", "random"], ["random", "$odd$"], [f"strategy {i}" for i in range(20)]])
+def test_plot_is_a_png(tmp_path, names):
+    curves = curves_of(names, seeds=2, budgets=[10, 20, 500])
+    curves.plot(tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(PNG)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_one_budget_and_one_seed_can_be_drawn():
+    assert picture(curves_of(["mheal", "random"], seeds=1, budgets=[10])).startswith(PNG)
+
+
+def test_names_at_the_ends_keep_apart_and_in_order():
+    heights = np.array([0.9, 0.9, 0.5, 0.89])
+    placed = _apart(heights, gap=0.05, top=0.95)
+    assert np.diff(np.sort(placed)).min() >= 0.05 - 1e-12
+    assert placed.max() <= 0.95 + 1e-12
+    assert placed.argsort(kind="stable").tolist() == heights.argsort(kind="stable").tolist()

@@ -1,0 +1,174 @@
+"""Labels come back as tables, picks or Label Studio exports."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mheal import Selection
+from mheal.io.labels import read_labels
+
+IDS = [f"{i:03d}" for i in range(10)]
+WRITERS = {
+    ".csv": pl.DataFrame.write_csv,
+    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    ".parquet": pl.DataFrame.write_parquet,
+    ".jsonl": pl.DataFrame.write_ndjson,
+}
+
+
+def write(tmp_path, content, name):
+    (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return tmp_path / name
+
+
+def check(labels, rows, values):
+    assert labels.rows.dtype == np.int64
+    assert labels.rows.tolist() == rows
+    assert (labels.values if labels.values is None else labels.values.tolist()) == values
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_rows_with_labels(tmp_path, suffix):
+    frame = pl.DataFrame({"row": [7, 2, 5, 2], "label": ["cat", "dog", None, "dog"]})
+    WRITERS[suffix](frame, tmp_path / f"labels{suffix}")
+    check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7, 2], ["cat", "dog"])
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize(("column", "option"), [("id", None), ("sku", "sku"), ("id", "sku")])
+def test_ids_with_labels(tmp_path, suffix, column, option):
+    frame = pl.DataFrame({column: ["007", "002"], "label": [1, 0]})
+    WRITERS[suffix](frame, tmp_path / f"labels{suffix}")
+    check(read_labels(tmp_path / f"labels{suffix}", IDS, 10, id_column=option), [7, 2], [1, 0])
+
+
+def test_ids_are_compared_as_text(tmp_path):
+    check(read_labels(write(tmp_path, '{"id": "12"}\n{"id": "11"}', "l.jsonl"), [11, 12], 2), [1, 0], None)
+    check(read_labels(write(tmp_path, "id\n12\n", "l.csv"), [11, 12], 2), [1], None)
+    pl.DataFrame({"id": [12]}).write_parquet(tmp_path / "l.parquet")
+    check(read_labels(tmp_path / "l.parquet", ["11", "12"], 2), [1], None)
+
+
+def test_ids_come_before_rows_which_move_when_a_pool_grows(tmp_path):
+    file = write(tmp_path, "row,sku,id\n0,007,001\n", "l.csv")
+    check(read_labels(file, IDS, 10, id_column="sku"), [7], None)
+    check(read_labels(file, IDS, 10), [1], None)
+    check(read_labels(file, None, 10), [0], None)
+    check(read_labels(file, IDS, 10, id_column="key"), [0], None)
+
+
+@pytest.mark.parametrize("name", ["picks.csv", "picks.parquet", "picks.jsonl"])
+def test_picks_count_as_labelled(tmp_path, name):
+    Selection([7, 3, 9], [1, 0, 1], [np.inf, 2.5, 1.25], [2.5, 1.25, 0.5]).save(tmp_path / name)
+    check(read_labels(tmp_path / name, None, 10), [7, 3, 9], None)
+
+
+def test_numbers_and_blank_cells(tmp_path):
+    check(read_labels(write(tmp_path, "row,label\n1.0,0.5\n2,\n3,1\n", "l.csv"), None, 10), [1, 3], [0.5, 1.0])
+    check(read_labels(write(tmp_path, 'row,label\n1,a\n2," "\n', "l.csv"), None, 10), [1], ["a"])
+    check(read_labels(write(tmp_path, "row,label\n", "l.csv"), None, 10), [], [])
+    check(read_labels(write(tmp_path, "row,label\n,\n4,a\n", "l.csv"), None, 10), [4], ["a"])
+
+
+def note(*values, **more):
+    return {"id": 1, "was_cancelled": False, "result": [{"type": "t", "value": value} for value in values], **more}
+
+
+def task(data, *notes):
+    return {"id": 501, "data": data, "annotations": list(notes), "predictions": [{"result": [{"value": {}}]}]}
+
+
+def test_label_studio_tasks(tmp_path):
+    export = [
+        task({"row": 3, "pick_rank": 1}, note({"choices": ["cat"]})),
+        task({"row": 4}, note({"start": 0, "end": 3, "text": "Bob", "labels": ["PER"]})),
+        task({"row": 5}, note({"text": ["free words"]})),
+        task({"row": 6}),
+        task({"row": 7}, note({"choices": ["dog"]}, was_cancelled=True)),
+        task({"row": 8}, note({"choices": ["dog"]}, was_cancelled=True), note({"choices": ["cat"]})),
+        task({"row": "9"}, note({"choices": ["cat"]}), note({"choices": ["cat"]})),
+        task({"row": 1}, note({"choices": ["cat", "dog"]})),
+        task({"row": 2}, note({"x": 1, "rectanglelabels": ["car"]}, {"x": 2, "rectanglelabels": ["car"]})),
+        task({"row": 0}, note()),
+    ]
+    labels = read_labels(write(tmp_path, export, "export.json"), None, 10)
+    check(labels, [3, 4, 5, 8, 9, 1, 2], ["cat", "PER", "free words", "cat", "cat", "cat|dog", "car"])
+
+
+@pytest.mark.parametrize("key", ["rating", "number"])
+def test_label_studio_numbers(tmp_path, key):
+    export = [task({"row": row}, note({key: row % 3})) for row in (5, 3)]
+    check(read_labels(write(tmp_path, export, "export.json"), None, 10), [5, 3], [2, 0])
+
+
+def test_label_studio_ids_are_those_in_the_data(tmp_path):
+    export = [task({"id": "002", "row": 9}, note({"choices": ["cat"]}))]  # the task's own id is 501
+    check(read_labels(write(tmp_path, export, "export.json"), IDS, 10), [2], ["cat"])
+    check(read_labels(write(tmp_path, [], "export.json"), IDS, 10), [], [])
+
+
+@pytest.mark.parametrize("name", ["label", "choice", "sentiment"])
+def test_label_studio_flat_exports_use_row_since_their_id_is_the_tasks(tmp_path, name):
+    flat = {"annotator": 1, "annotation_id": 9, "created_at": "2024-01-01", "lead_time": 2.5}
+    export = [
+        {"row": 3, "id": 1, name: "cat", **flat},
+        {"row": 4, "id": 2, name: {"choices": ["cat", "dog"]}, **flat},
+        {"row": 5, "id": 3, name: [{"start": 0, "end": 3, "labels": ["PER"]}], **flat},
+        {"row": 6, "id": 4, **flat},
+    ]
+    file = write(tmp_path, export, "export.json")
+    check(read_labels(file, range(10), 10), [3, 4, 5], ["cat", "cat|dog", "PER"])
+    file = write(tmp_path, f"annotation_id,id,row,{name}\n9,1,3,cat\n10,2,4,\n", "export.csv")
+    check(read_labels(file, range(10), 10), [3], ["cat"])
+
+
+def test_a_plain_list_of_records(tmp_path):
+    file = write(tmp_path, [{"id": "004", "label": "a"}, {"id": "005", "label": None}], "l.json")
+    check(read_labels(file, IDS, 10), [4], ["a"])
+
+
+TASK = task({"row": 3}, note({"choices": ["cat"]}), note({"choices": ["dog"]}))
+BAD = {
+    "a row outside": (
+        "l.csv",
+        "row,label\n10,a\n",
+        None,
+        r"l.csv: there is no row 10: rows of the pool go from 0 to 9",
+    ),
+    "a negative row": ("l.csv", "row\n-1\n", None, r"l.csv: there is no row -1"),
+    "half a row": ("l.csv", "row\n1.5\n", None, r"l.csv: 1.5 is not a row number"),
+    "no number": ("l.csv", "row\n1\nx\n", None, r"l.csv: 'x' is not a row number"),
+    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7'"),
+    "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
+    "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),
+    "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label$"),
+    "no column, ids": ("l.csv", "name,label\nx,a\n", IDS, r"l.csv has no column 'row' or 'id': it has name, label$"),
+    "no ids": ("l.csv", "id,label\nx,a\n", None, r"l.csv names items by 'id', but the pool was read without ids"),
+    "nothing": ("l.csv", "", None, r"cannot read l.csv: it is empty"),
+    "no format": ("l.xlsx", "", None, r"cannot read labels from l.xlsx: use .csv, .tsv, .jsonl, .parquet or Label St"),
+    "no json": ("l.json", "[\n{]", None, r"cannot read l.json: line 2 is not JSON"),
+    "no tasks": ("l.json", {"row": 1}, None, r"l.json is not a Label Studio export: it should be a list of tasks"),
+    "annotators differ": ("l.json", [TASK], None, r"l.json: row 3 is labelled 'cat' and 'dog': keep one"),
+    "another tag": ("l.json", [task({"row": 1}, note({"x": 1, "y": 2}))], None, r"an annotation holds x, y but no cho"),
+    "another name": (
+        "l.json",
+        [{"row": 1, "annotation_id": 2, "z": 1}],
+        None,
+        r"the label is in none of label, choice",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_labels(tmp_path, case):
+    name, content, ids, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as raised:
+        read_labels(write(tmp_path, content, name), ids, 10)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file '.*l.csv' to read labels from"):
+        read_labels(tmp_path / "l.csv", None, 10)

@@ -1,0 +1,124 @@
+"""Parquet shards streamed into one file: the same numbers as read in memory, shard by shard."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mheal.io import shards
+from mheal.io.read import read_pool
+from mheal.io.shards import ids_of, stream_shards
+from mheal.runtime.checkpoint import Memory, OtherRun, Workspace
+
+SIZES = (700, 1, 400)
+
+
+def table(kind, rng, n):
+    if kind == "embeddings":
+        return {"v": pl.Series(rng.standard_normal((n, 6)).astype(np.float32)), "other": rng.standard_normal(n)}
+    if kind == "lists of doubles":
+        return {"v": pl.Series(rng.standard_normal((n, 6)).tolist())}
+    if kind == "numbers":
+        return {"a": rng.standard_normal(n), "b": rng.integers(9, size=n), "c": rng.uniform(size=n) < 0.5}
+    if kind == "small numbers":
+        return {"a": rng.standard_normal(n).astype(np.float32), "b": rng.integers(9, size=n).astype(np.int16)}
+    return {"a": rng.standard_normal(n), "time": 1.7e9 + rng.uniform(size=n)}  # float32 would lose the time
+
+
+KINDS = ("embeddings", "lists of doubles", "numbers", "small numbers", "time stamps")
+
+
+def write(folder, kind="numbers"):
+    rng, start = np.random.default_rng(0), 0
+    for at, n in enumerate(SIZES):
+        frame = pl.DataFrame({"id": [f"r{row}" for row in range(start, start + n)], **table(kind, rng, n)})
+        frame.write_parquet(folder / f"shard{at}.parquet", row_group_size=150)
+        start += n
+    return sorted(folder.glob("*.parquet"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_streamed_numbers_are_those_read_in_memory(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "SLICE", 4000)
+    files = write(tmp_path, kind)
+    expected = read_pool(tmp_path / "*.parquet")
+    streamed = stream_shards(files, "pool", Workspace(tmp_path / "work"))
+    assert isinstance(streamed.X, np.memmap)
+    assert streamed.X.dtype == expected.X.dtype
+    np.testing.assert_array_equal(streamed.X, expected.X)
+    assert (streamed.id_column, streamed.kind, streamed.files) == ("id", "table", expected.files)
+    rows = np.array([1100, 3, 700, 3, 699])
+    found = ids_of(files, "id", rows)
+    assert [found[row] for row in rows] == [expected.ids[row] for row in rows]
+
+
+def test_columns_can_be_chosen_and_kept_out(tmp_path):
+    files = write(tmp_path)
+    chosen = stream_shards(files, "pool", Memory(), columns=["b"])
+    np.testing.assert_array_equal(chosen.X, read_pool(tmp_path / "*.parquet", columns=["b"]).X)
+    left = stream_shards(files, "pool", Memory(), without=["b"])
+    np.testing.assert_array_equal(left.X, read_pool(tmp_path / "*.parquet", without=["b"]).X)
+
+
+def test_finished_shards_are_not_read_again(tmp_path, monkeypatch):
+    files, copied, copy = write(tmp_path), [], shards._copy
+    expected = read_pool(tmp_path / "*.parquet").X
+
+    def stopping(file, features, out):
+        copied.append(file.name)
+        if len(copied) == 2:
+            out[:] = 7  # half-written
+            raise KeyboardInterrupt
+        return copy(file, features, out)
+
+    monkeypatch.setattr(shards, "_copy", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        stream_shards(files, "pool", Workspace(tmp_path / "work"))
+    X = stream_shards(files, "pool", Workspace(tmp_path / "work")).X
+    assert copied == ["shard0.parquet", "shard1.parquet", "shard1.parquet", "shard2.parquet"]
+    np.testing.assert_array_equal(X, expected)
+    pl.DataFrame({"a": [1.0], "b": [2], "c": [True]}).write_parquet(files[-1])
+    with pytest.raises(OtherRun, match="another files"):
+        stream_shards(files, "pool", Workspace(tmp_path / "work"))
+
+
+def test_row_numbers_of_pandas_are_no_feature(tmp_path):
+    pl.DataFrame({"__index_level_0__": range(40), "a": np.arange(40.0) ** 2}).write_parquet(tmp_path / "a.parquet")
+    assert stream_shards([tmp_path / "a.parquet"], "pool", Memory()).X.shape == (40, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"a": [1.0, None]}, "row 1, column 'a' is empty or not finite"),
+        ({"a": [1.0, float("inf")]}, "row 1, column 'a' is empty or not finite"),
+        ({"v": [[1.0, 2.0], [1.0]]}, "row 1, column 'v' has 1 numbers, but the first row has 2"),
+        ({"v": [[1.0, 2.0], None]}, "row 1, column 'v' has 0 numbers"),
+        ({"a": [1.0, 2.0], "b": ["x", "y"]}, "column 'b' holds String, which is understood only in memory"),
+        ({"v": [[1.0], [2.0]], "w": [[1.0], [2.0]]}, "choose that one or others"),
+        ({"id": [1, 2]}, "no column of numbers"),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused_in_one_line(columns, words, tmp_path):
+    pl.DataFrame(columns).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=words):
+        stream_shards([tmp_path / "a.parquet"], "pool", Memory())
+
+
+def test_shards_of_different_columns_are_refused(tmp_path):
+    pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"a": ["x"]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"column 'a' holds String in b\.parquet, but Float64 in a"):
+        stream_shards([tmp_path / "a.parquet", tmp_path / "b.parquet"], "pool", Memory())
+    with pytest.raises(ValueError, match="no column 'z'"):
+        stream_shards([tmp_path / "a.parquet"], "pool", Memory(), columns=["z"])
+
+
+def test_an_empty_first_shard_is_no_obstacle(tmp_path):
+    files = write(tmp_path, "embeddings")
+    pl.read_parquet(files[0]).head(0).write_parquet(tmp_path / "shard-.parquet")
+    both = sorted(tmp_path.glob("*.parquet"))
+    assert both[0].name == "shard-.parquet"
+    streamed = stream_shards(both, "pool", Memory())
+    np.testing.assert_array_equal(streamed.X, read_pool(tmp_path / "shard[0-9].parquet").X)
+    assert list(streamed.ids)[:2] == ["r0", "r1"]
+    assert shards.expected_shape(both)[0] == len(streamed.X)

@@ -1,0 +1,282 @@
+"""Tables: which columns are features, what the ids are, and what is wrong with the file."""
+
+import json
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_digits, load_wine
+
+from mheal.io.read import read_pool
+
+DIGITS = load_digits()
+FRAME = pl.DataFrame(DIGITS.data, schema=[f"p{i}" for i in range(64)]).with_columns(
+    sku=pl.Series([f"{i:05d}" for i in range(1797)]),
+    ink=pl.Series(DIGITS.target % 3).replace_strict({0: "red", 1: "green", 2: "blue"}),
+)
+WRITERS = {
+    ".csv": pl.DataFrame.write_csv,
+    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    ".parquet": pl.DataFrame.write_parquet,
+    ".jsonl": pl.DataFrame.write_ndjson,
+}
+EXPECTED = np.hstack([DIGITS.data, np.eye(3)[[[2, 1, 0][t % 3] for t in DIGITS.target]]])  # blue, green, red
+
+
+def write(tmp_path, text, name="pool.csv"):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_digits_with_an_id_and_a_category(tmp_path, suffix):
+    WRITERS[suffix](FRAME, tmp_path / f"pool{suffix}")
+    source = read_pool(tmp_path / f"pool{suffix}", id_column="sku")
+    np.testing.assert_array_equal(source.X, EXPECTED)
+    assert source.X.dtype == np.float32
+    assert source.X.flags.c_contiguous
+    assert source.features == "64 numeric columns + 1 one-hot encoded (ink: 3 values)"
+    assert source.ids[:2] == ["00000", "00001"]  # the text of the file, not the number 0
+    assert (source.id_column, source.kind, source.items) == ("sku", "table", None)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_shards(tmp_path, suffix):
+    WRITERS[suffix](FRAME[1000:].select(reversed(FRAME.columns)), tmp_path / f"b{suffix}")
+    WRITERS[suffix](FRAME[:1000], tmp_path / f"a{suffix}")
+    source = read_pool(tmp_path / f"*{suffix}", id_column="sku")
+    np.testing.assert_array_equal(source.X, EXPECTED)
+    assert source.ids == FRAME["sku"].to_list()
+    assert [file.name for file in source.files] == [f"a{suffix}", f"b{suffix}"]
+
+
+def test_without_an_id_column_many_texts_are_left_out_and_said(tmp_path):
+    FRAME.write_parquet(tmp_path / "pool.parquet")
+    source = read_pool(tmp_path / "pool.parquet")
+    np.testing.assert_array_equal(source.X, EXPECTED)
+    assert source.features.endswith("(ink: 3 values); left out: sku (1,797 different texts)")
+    assert source.ids is None
+
+
+def test_columns_choose_and_without_keeps_out(tmp_path):
+    FRAME.write_csv(tmp_path / "pool.csv")
+    chosen = read_pool(tmp_path / "pool.csv", columns=["p20", "p3"])
+    np.testing.assert_array_equal(chosen.X, DIGITS.data[:, [20, 3]])
+    assert chosen.features == "2 numeric columns"
+    others = read_pool(tmp_path / "pool.csv", id_column="sku", without=["ink", "p0"])
+    np.testing.assert_array_equal(others.X, DIGITS.data[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("values", "ids"),
+    [("7,8,9", [7, 8, 9]), ("007,008,9", ["007", "008", "9"]), ("a,b,2020-01-01", ["a", "b", "2020-01-01"])],
+)
+def test_a_column_called_id_names_the_rows(tmp_path, values, ids):
+    file = write(tmp_path, "id,a\n" + "".join(f"{v},{i}\n" for i, v in enumerate(values.split(","))))
+    source = read_pool(file)
+    assert (source.ids, source.id_column) == (ids, "id")
+    np.testing.assert_array_equal(source.X, [[0], [1], [2]])
+
+
+def test_a_column_called_id_that_repeats_or_is_asked_for_is_a_feature(tmp_path):
+    repeats = read_pool(write(tmp_path, "id,a\n7,1\n7,2\n"))
+    np.testing.assert_array_equal(repeats.X, [[7, 1], [7, 2]])
+    assert repeats.ids is None
+    np.testing.assert_array_equal(read_pool(write(tmp_path, "id,a\n7,1\n8,2\n"), columns=["id"]).X, [[7], [8]])
+
+
+def test_booleans_dates_categories_and_constants(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "flag": [True, False, True],
+            "day": [date(2020, 1, d) for d in (1, 2, 3)],
+            "kind": pl.Series(["x", "y", "x"], dtype=pl.Categorical),
+            "same": [5, 5, 5],
+            "none": pl.Series([None] * 3, dtype=pl.Float64),
+            "nested": [{"a": 1}] * 3,
+        }
+    )
+    frame.write_parquet(tmp_path / "pool.parquet")
+    source = read_pool(tmp_path / "pool.parquet")
+    np.testing.assert_array_equal(source.X, [[1, 5, 1, 0], [0, 5, 0, 1], [1, 5, 1, 0]])
+    assert source.features == (
+        "2 numeric columns + 1 one-hot encoded (kind: 2 values); "
+        "left out: day (dates or times), none (empty), nested (neither numbers nor text)"
+    )
+
+
+def test_dates_in_csv_are_left_out(tmp_path):
+    source = read_pool(write(tmp_path, "when,a\n2020-01-01,1\n2020-01-02,2\n"))
+    assert source.features == "1 numeric column; left out: when (dates or times)"
+
+
+def test_the_index_that_pandas_writes_is_no_feature(tmp_path):
+    file = write(tmp_path, ",a\n0,5.5\n1,6.5\n")
+    source = read_pool(file)
+    np.testing.assert_array_equal(source.X, [[5.5], [6.5]])
+    assert source.features == "1 numeric column; left out: unnamed (row numbers)"
+
+
+def test_csv_without_header_keeps_its_first_row(tmp_path):
+    X = load_wine().data
+    np.savetxt(tmp_path / "pool.csv", X, delimiter=",")
+    np.testing.assert_allclose(read_pool(tmp_path / "pool.csv").X, X, rtol=1e-6)
+    numbered = write(tmp_path, "0,1\n5,6\n7,8\n")
+    assert len(read_pool(numbered).X) == 2
+
+
+def test_csv_from_other_programs(tmp_path):
+    file = tmp_path / "pool.csv"
+    file.write_bytes('\ufeff"name","a"\r\n"é","1"\r\n"ü","2.5"\r\n\r\n\r\n'.encode())
+    source = read_pool(file, columns=["name", "a"])
+    np.testing.assert_array_equal(source.X, [[1, 1, 0], [2.5, 0, 1]])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_a_column_of_lists_is_the_embeddings(tmp_path, suffix):
+    frame = pl.DataFrame({"n": range(1797), "e": DIGITS.data.tolist(), "t": ["x"] * 1797})
+    WRITERS[suffix](frame, tmp_path / f"pool{suffix}")
+    source = read_pool(tmp_path / f"pool{suffix}")
+    np.testing.assert_array_equal(source.X, DIGITS.data)
+    assert source.X.dtype == np.float32
+    assert source.features == "the embeddings in column 'e' (64 numbers a row); left out: n, t"
+    both = read_pool(tmp_path / f"pool{suffix}", columns=["e", "n"])
+    np.testing.assert_array_equal(both.X, np.column_stack([np.arange(1797), DIGITS.data]))
+
+
+def test_parquet_arrays_are_embeddings(tmp_path):
+    e = pl.Series("e", DIGITS.data.astype(np.float32))
+    assert isinstance(e.dtype, pl.Array)
+    pl.DataFrame([e]).write_parquet(tmp_path / "pool.parquet")
+    np.testing.assert_array_equal(read_pool(tmp_path / "pool.parquet").X, DIGITS.data)
+
+
+@pytest.mark.parametrize(
+    ("column", "dtype"),
+    [
+        (np.linspace(0.1, 0.9, 50), np.float32),
+        (np.full(50, 0.1), np.float32),
+        (np.arange(50), np.float32),
+        (1.7e9 + np.arange(50), np.float64),  # seconds: float32 would merge rows
+        (2**40 + np.arange(50), np.float64),
+        (np.linspace(1e300, 2e300, 50), np.float64),
+        (np.linspace(1e-60, 2e-60, 50), np.float64),
+    ],
+)
+def test_float32_where_that_is_good_enough(tmp_path, column, dtype):
+    pl.DataFrame({"a": np.arange(50.0), "b": column}).write_parquet(tmp_path / "pool.parquet")
+    X = read_pool(tmp_path / "pool.parquet").X
+    assert X.dtype == dtype
+    np.testing.assert_allclose(X[:, 1], column, rtol=1e-6)
+    assert len(np.unique(X[:, 1])) == len(np.unique(column))
+
+
+def test_pca_of_a_table_is_of_standardised_columns(tmp_path):
+    wine = pl.DataFrame(load_wine().data, schema=load_wine().feature_names)
+    wine.write_csv(tmp_path / "pool.csv")
+    wine.with_columns(pl.col("proline") * 1000).write_csv(tmp_path / "other_unit.csv")
+    Z = read_pool(tmp_path / "pool.csv", embed="pca").X
+    assert 0.9 * 13 < np.var(Z, axis=0).sum() < 13
+    np.testing.assert_allclose(Z, read_pool(tmp_path / "other_unit.csv", embed="pca").X, atol=1e-4)
+
+
+BAD = {
+    "a null": ("a,b\n1,2\n3,\n", {}, "pool.csv: row 1, column 'b' is empty: fill in such cells"),
+    "a blank line": ("a,b\n1,2\n\n3,4\n", {}, "pool.csv: row 1, column 'a' is empty"),
+    "a nan": ("a,b\n1,2.5\n3,NaN\n", {}, "pool.csv: row 1, column 'b' is NaN"),
+    "an infinity": ("a,b\n1,2.5\n3,-inf\n", {}, "pool.csv: row 1, column 'b' is infinite"),
+    "an NA": ("a,b\n1,2\n2,NA\n3,4\n", {}, "pool.csv: column 'b' holds numbers, but row 1 has 'NA'"),
+    "a slip": ("a\n" + "1\n2\n" * 9 + "l3\n", {}, "pool.csv: column 'a' holds numbers, but row 18 has 'l3'"),
+    "a null category": ("a,b\n1,x\n3,\n", {}, "pool.csv: row 1, column 'b' is empty"),
+    "nothing": ("", {}, "cannot read pool.csv: it is empty"),
+    "no rows": ("a,b\n", {}, "pool.csv has no rows"),
+    "too many cells": ("a,b\n1,2\n3,4,5\n", {}, "cannot read pool.csv: line 3 has 3 cells, but the first line has 2"),
+    "semicolons": ("a;b\n1;2\n", {}, "pool.csv is separated by semicolons: save a .csv with commas"),
+    "a missing column": ("a,b\n1,2\n", {"columns": ["c"]}, "pool.csv has no column 'c': it has a, b"),
+    "a missing id": ("a,b\n1,2\n", {"id_column": "c"}, "pool.csv has no column 'c': it has a, b"),
+    "a missing text": ("a,b\n1,2\n", {"text_column": "c"}, "pool.csv has no column 'c': it has a, b"),
+    "a missing without": ("a,b\n1,2\n", {"without": ["c"]}, "pool.csv has no column 'c': it has a, b"),
+    "a column twice": ("a,b\n1,2\n", {"columns": ["a", "a"]}, "columns must name one or more different columns"),
+    "an empty id": ("k,b\nx,2\n,3\n", {"id_column": "k"}, "pool.csv: row 1 has no id in column 'k'"),
+    "an id twice": (
+        "k,b\nx,2\ny,3\ny,4\n",
+        {"id_column": "k"},
+        "pool.csv: the id 'y' in column 'k' is that of rows 1 and 2: ids must be unique",
+    ),
+    "an id as feature": ("k,b\nx,2\n", {"id_column": "k", "columns": ["k"]}, "column 'k' is kept out of the features"),
+    "text and columns": ("a,b\n1,2\n", {"columns": ["a"], "text_column": "b"}, "either the text column or the columns"),
+    "a date asked for": (
+        "d,a\n2020-01-01,1\n",
+        {"columns": ["d"]},
+        r"column 'd' cannot be a feature \(dates or times\): turn it into numbers",
+    ),
+    "many texts asked for": (
+        "t,a\n" + "".join(f"t{i},{i}\n" for i in range(21)),
+        {"columns": ["t"]},
+        r"column 't' cannot be a feature \(21 different texts\): name it as the text column",
+    ),
+    "only texts": (
+        "t,u\n" + "".join(f"t{i},u{i}\n" for i in range(21)),
+        {},
+        r"no column of numbers or of few-valued text, but t \(21 different texts\), .* if 't' is text to read",
+    ),
+    "tfidf of a table": ("a,b\n1,2\n", {"embed": "tfidf"}, "'tfidf' does not work on table: use none, pca or autoenc"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_csv(tmp_path, case):
+    text, options, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as raised:
+        read_pool(write(tmp_path, text), **options)
+    assert "\n" not in str(raised.value)
+
+
+def test_csv_that_is_not_utf8(tmp_path):
+    (tmp_path / "pool.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"cannot read pool.csv: it is not UTF-8 text; save it as UTF-8"):
+        read_pool(tmp_path / "pool.csv")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (['{"e": [1, 2]}', '{"e": [1, 2, 3]}'], "row 1, column 'e' has 3 numbers, but row 0 has 2"),
+        (['{"e": [1, 2]}', '{"e": null}'], "row 1, column 'e' is empty"),
+        (['{"e": [1, 2]}', '{"e": [1, null]}'], "row 1, column 'e' holds a missing or infinite number"),
+        (['{"e": []}', '{"e": [1]}'], "row 0, column 'e' is an empty list"),
+        (['{"e": [1], "f": [2]}'], r"several columns of embeddings \(e, f\): choose columns"),
+        (['{"a": 1}', '{"b": 2}'], "row 1, column 'a' is empty"),
+        (['{"a": 1}', '{"a": '], r"cannot read pool.jsonl: line 2 is not JSON"),
+        (['{"a": 1}', "", "[1, 2]"], r"cannot read pool.jsonl: line 3 is not a JSON object"),
+        ([""], "cannot read pool.jsonl: it is empty"),
+    ],
+)
+def test_bad_jsonl(tmp_path, lines, message):
+    with pytest.raises(ValueError, match=message):
+        read_pool(write(tmp_path, "\n".join(lines) + "\n", "pool.jsonl"))
+
+
+@pytest.mark.parametrize("keep", [0, 4, 500, -3])
+def test_truncated_parquet(tmp_path, keep):
+    FRAME.write_parquet(tmp_path / "pool.parquet")
+    (tmp_path / "pool.parquet").write_bytes((tmp_path / "pool.parquet").read_bytes()[:keep])
+    with pytest.raises(ValueError, match=r"^cannot read pool.parquet: .+") as raised:
+        read_pool(tmp_path / "pool.parquet")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"a": 1}, "b.jsonl has no column 'b', which a.jsonl has"),
+        ({"a": 1, "b": 2, "c": 3}, "b.jsonl has a column 'c', which a.jsonl has not"),
+        ({"a": 1, "b": "x"}, "column 'b' holds text in b.jsonl, but numbers in a.jsonl"),
+    ],
+)
+def test_shards_with_other_columns(tmp_path, other, message):
+    write(tmp_path, json.dumps({"a": 1, "b": 2}), "a.jsonl")
+    write(tmp_path, json.dumps(other), "b.jsonl")
+    with pytest.raises(ValueError, match=message):
+        read_pool(tmp_path / "*.jsonl")

@@ -1,0 +1,186 @@
+"""Targets: columns, arrays, folders and files of labels."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from mheal.io.read import read_pool
+from mheal.io.targets import as_classes, pool_column, read_target
+
+SPECIES = ["setosa", "virginica", "versicolor"] * 4
+X = np.random.default_rng(0).normal(size=(12, 3))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def table(extra=None):
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "species": SPECIES})
+    (frame if extra is None else frame.with_columns(**extra)).write_csv("pool.csv")
+
+
+def target_of(target, pool="pool.csv"):
+    column = pool_column(pool, target)
+    source = read_pool(pool, without=[] if column is None else [target])
+    return read_target(target, pool, source, column), source
+
+
+def test_a_column_is_the_target_and_no_feature(here):
+    table()
+    target, source = target_of("species")
+    assert target.labels.tolist() == SPECIES
+    assert target.rows.tolist() == list(range(12))
+    assert target.said == "pool.csv, column 'species'"
+    np.testing.assert_allclose(source.X, X[:, :2], rtol=1e-6)
+
+
+def test_shards_are_read_in_order(here):
+    for part in range(3):
+        pl.DataFrame({"a": X[part::3, 0], "species": SPECIES[part::3]}).write_parquet(f"part{part}.parquet")
+    target, _ = target_of("species", "part*.parquet")
+    assert target.labels.tolist() == sorted(SPECIES, key=["setosa", "virginica", "versicolor"].index)
+
+
+def test_an_array_of_the_pools_own_archive(here):
+    np.savez("pool.npz", X=X, y=np.arange(12) % 2, wide=X[:, :2])
+    for pool in ("pool.npz", "pool.npz:X"):
+        target, source = target_of("y", pool)
+        assert target.labels.tolist() == [0, 1] * 6
+        assert source.X.shape == (12, 3)
+    with pytest.raises(ValueError, match=r"pool.npz has no array 'z'.*X, y, wide"):
+        target_of("z", "pool.npz")
+    with pytest.raises(ValueError, match=r"shape \(12, 2\)"):
+        target_of("wide", "pool.npz")
+
+
+def test_folders_of_images(here):
+    for at, name in enumerate(["cat/1.png", "cat/deep/2.png", "dog/1.png", "dog/2.png", "stray.png"]):
+        path = here / "photos" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((8, 8), 40 * at, np.uint8)).save(path)
+    target, source = target_of("folder", "photos")
+    assert target.labels.tolist() == ["cat", "cat", "dog", "dog"]
+    assert [source.ids[row] for row in target.rows] == ["cat/1.png", "cat/deep/2.png", "dog/1.png", "dog/2.png"]
+    with pytest.raises(FileNotFoundError, match="'folder' if each class has a folder"):
+        target_of("species", "photos")
+
+
+@pytest.mark.parametrize("name", ["y.npy", "y.npz", "y.npz:y", "y.txt", "y.csv", "y.tsv", "y.parquet", "y.jsonl"])
+def test_files_with_a_label_for_each_row(here, name):
+    np.save("pool.npy", X)
+    np.save("y.npy", np.array(SPECIES))
+    np.savez("y.npz", y=np.array(SPECIES), other=X)
+    (here / "y.txt").write_text("\n".join(SPECIES) + "\n")
+    frame = pl.DataFrame({"label": SPECIES, "note": ["x"] * 12})
+    frame.write_csv("y.csv")
+    frame.select("label").write_csv("y.tsv", separator="\t")
+    frame.select(anything="label").write_parquet("y.parquet")
+    frame.write_ndjson("y.jsonl")
+    target, _ = target_of(name, "pool.npy")
+    assert target.labels.tolist() == SPECIES
+
+
+def test_files_are_matched_by_row_and_by_id(here):
+    np.save("pool.npy", X)
+    order = np.random.default_rng(1).permutation(12)
+    shuffled = pl.DataFrame({"row": order, "label": [SPECIES[i] for i in order]})
+    shuffled.write_csv("rows.csv")
+    assert target_of("rows.csv", "pool.npy")[0].labels.tolist() == SPECIES
+    table({"id": pl.Series([f"item {i}" for i in range(12)])})
+    shuffled.select(pl.format("item {}", "row").alias("id"), "label").write_parquet("ids.parquet")
+    assert target_of("ids.parquet")[0].labels.tolist() == SPECIES
+    tasks = [
+        {"data": {"id": f"item {i}"}, "annotations": [{"result": [{"value": {"choices": [SPECIES[i]]}}]}]}
+        for i in order
+    ]
+    (here / "export.json").write_text(json.dumps(tasks))
+    assert target_of("export.json")[0].labels.tolist() == SPECIES
+
+
+@pytest.mark.parametrize("suffix", ["csv", "txt", "npy", "rows.csv"])
+def test_rows_without_a_label_are_left_out(here, suffix):
+    np.save("pool.npy", X)
+    values = [0.0, 1.0, np.nan, *([0.0, 1.0] * 4), np.nan]
+    blank = [None if v != v else int(v) for v in values]
+    pl.DataFrame({"label": blank, "x": range(12)}).write_csv("y.csv")
+    pl.DataFrame({"label": blank, "row": range(12)}).write_csv("y.rows.csv")
+    (here / "y.txt").write_text("\n".join("" if v is None else str(v) for v in blank) + "\n")
+    np.save("y.npy", values)
+    target, _ = target_of(f"y.{suffix}", "pool.npy")
+    assert target.rows.tolist() == [0, 1, *range(3, 11)]
+    assert target.labels.tolist() == [0, 1] * 5
+    assert target.labels.dtype == np.int64
+
+
+def test_classes_of_every_kind():
+    assert as_classes([1.0, 2.0, 1.0], "y").tolist() == [1, 2, 1]
+    assert as_classes([True, False], "y").tolist() == [True, False]
+    assert as_classes([0.5, 1.0, 4.5], "y").tolist() == ["0.5", "1.0", "4.5"]  # half stars
+    assert as_classes(["007", "7"], "y").tolist() == ["007", "7"]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.linspace(0, 1, 12).tolist(), "has 12 different values in 12 rows"),
+        (np.random.default_rng(0).normal(size=12).tolist() * 1, "different"),
+        ([3] * 12, "all labels are 3"),
+        ([0, 1] * 5 + [0, 7], "class 7 has 1 row only"),
+        ([f"id {i}" for i in range(12)], "ids or measurements"),
+        ([None] * 12, "no label at all"),
+        ([[1, 2]] * 12, "holds list"),
+    ],
+)
+def test_what_cannot_be_a_target(here, values, words):
+    pl.DataFrame({"a": X[:, 0], "y": values}, strict=False).write_parquet("pool.parquet")
+    with pytest.raises(ValueError, match=words) as error:
+        target_of("y", "pool.parquet")
+    assert "pool.parquet, column 'y'" in str(error.value)
+
+
+def test_measurements_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"prices.csv holds measurements \(30 different numbers.*bin them"):
+        as_classes(np.linspace(0.1, 9, 30).tolist(), "prices.csv")
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "words"),
+    [
+        ("specie", ValueError, "pool.csv has no column 'specie'.*did you mean 'species'"),
+        ("nothing like it", ValueError, "its columns are a, b, species"),
+        ("short.npy", ValueError, "short.npy has 3 labels, but the pool has 12 rows"),
+        ("wide.npy", ValueError, r"wide.npy has labels of shape \(12, 2\)"),
+        ("objects.npy", ValueError, "cannot read objects.npy"),
+        ("empty.npy", ValueError, "cannot read empty.npy"),
+        ("several.npz", ValueError, "several.npz has no array 'y': write several.npz:NAME"),
+        ("columns.csv", ValueError, "columns.csv has no column 'label': it has p, q"),
+        ("picks.csv", ValueError, "picks.csv has no column 'label'"),
+        ("latin.txt", ValueError, "latin.txt: it is not UTF-8"),
+        ("labels.xlsx", ValueError, "cannot read labels from labels.xlsx"),
+    ],
+)
+def test_mistakes_are_named(here, target, error, words):
+    table()
+    np.save("short.npy", [1, 2, 3])
+    np.save("wide.npy", np.ones((12, 2)))
+    np.save("objects.npy", np.array([{}] * 12), allow_pickle=True)
+    (here / "empty.npy").touch()
+    np.savez("several.npz", one=np.ones(12), two=np.ones(12))
+    pl.DataFrame({"p": range(12), "q": range(12)}).write_csv("columns.csv")
+    pl.DataFrame({"row": range(12)}).write_csv("picks.csv")
+    (here / "latin.txt").write_bytes(b"caf\xe9\n" * 12)
+    (here / "labels.xlsx").touch()
+    with pytest.raises(error, match=words):
+        target_of(target)
+
+
+def test_a_file_that_is_not_there(here):
+    np.save("pool.npy", X)
+    with pytest.raises(FileNotFoundError, match=r"no file 'labels.npy': the target is a file of labels \(\.npy"):
+        target_of("labels.npy", "pool.npy")

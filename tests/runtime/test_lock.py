@@ -1,0 +1,127 @@
+"""One run at a time in a workspace; the lock of a process goes with it."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from mheal.cli import main
+from mheal.runtime import lock
+from mheal.runtime.checkpoint import LOCK, OtherRun, Workspace, kept_unless_mistaken
+from mheal.runtime.lock import Lock
+
+pytest.importorskip("fcntl")
+AT_WORK = "another run is at work in {}: wait until it is done, or choose another workspace"
+
+
+@pytest.fixture
+def holding():
+    """Start a process that works in a folder until it is ended."""
+    code = """
+import sys
+from mheal.runtime.checkpoint import Workspace
+space = Workspace(sys.argv[1])
+space.begin({"seed": 0})
+print("at work", flush=True)
+if sys.stdin.readline():
+    space.end()
+"""
+    started = []
+
+    def hold(folder):
+        command = [sys.executable, "-c", code, str(folder)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout.readline() == "at work\n"
+        return process
+
+    yield hold
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_second_process_is_refused_until_the_first_is_done(holding, tmp_path):
+    folder = tmp_path / "work"
+    first = holding(folder)
+    before = sorted(path.name for path in folder.iterdir())
+    space = Workspace(folder)
+    with pytest.raises(OtherRun, match=AT_WORK.format(folder)), kept_unless_mistaken(space):
+        space.begin({"seed": 0})
+    space.end()  # which is not ours to delete
+    assert sorted(path.name for path in folder.iterdir()) == before
+    first.communicate("done\n")
+    assert first.returncode == 0
+    assert not folder.exists()
+    space.begin({"seed": 1})
+    space.end()
+    assert not folder.exists()
+
+
+def test_what_a_killed_process_has_left_is_taken_up_at_once(holding, tmp_path):
+    first = holding(tmp_path / "work")
+    first.send_signal(signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    space = Workspace(tmp_path / "work")
+    space.begin({"seed": 0})
+    space.end()
+    assert not (tmp_path / "work").exists()
+
+
+def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pool.csv").write_text("a\n" + "\n".join(map(str, range(50))))
+    holding("work/picks")
+    command = ["select", "pool.csv", "-b", "5", "--max-memory", "3GB"]
+    assert main([*command, "--workspace", "work"]) == 2
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert said == f"mheal: {AT_WORK.format('work/picks')}"
+    assert (tmp_path / "work" / "picks" / "manifest.json").exists()
+    assert main([*command, "--workspace", "other"]) == 0
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_run_that_was_stopped_leaves_its_stages_and_no_lock(tmp_path):
+    space = Workspace(tmp_path)
+    space.begin({"seed": 0})
+    assert (tmp_path / LOCK).exists()
+    with pytest.raises(KeyboardInterrupt), kept_unless_mistaken(space):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["manifest.json"]
+
+
+def test_a_lock_on_a_file_that_its_owner_deletes_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    first, second, third = (Lock(tmp_path / "lock") for _ in range(3))
+    first.take()
+    flock = lock.fcntl.flock
+
+    def late(file, how):  # the second has opened the file, and the first goes
+        first.drop()
+        flock(file, how)
+
+    monkeypatch.setattr(lock.fcntl, "flock", late)
+    second.take()
+    with pytest.raises(BlockingIOError):
+        third.take()
+    second.drop()
+    assert not os.listdir(tmp_path)
+
+
+def test_systems_and_disks_without_locks_do_without(tmp_path, monkeypatch):
+    def unknown(file, how):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(lock.fcntl, "flock", unknown)
+    disk = Workspace(tmp_path / "disk")
+    disk.begin({})
+    disk.end()
+    assert not (tmp_path / "disk").exists()
+    monkeypatch.setattr(lock, "fcntl", None)
+    system = Workspace(tmp_path / "system")
+    system.begin({})
+    assert os.listdir(tmp_path / "system") == ["manifest.json"]
+    system.end()
+    assert not (tmp_path / "system").exists()

@@ -1,0 +1,201 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mheal.sphere import unit_rows
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import ortho_group
+
+from mheal import sphere as project
+from mheal.energy import (
+    energy_gradient,
+    hyperspherical_energy,
+    log_product,
+    neighbour_energy,
+    printed_fixed_point,
+    riemannian_gradient,
+    squared_chords,
+)
+
+EXPONENTS = pytest.mark.parametrize("s", [0, 1, 2, 3])
+
+
+def points(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def sphere(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return unit_rows(points(n, d, seed))[0]
+
+
+@pytest.mark.parametrize(("s", "expected"), [(0, -np.log(2)), (1, 1 / 2), (2, 1 / 4), (3, 1 / 8)])
+def test_energy_of_an_antipodal_pair(s, expected):
+    assert hyperspherical_energy([[0.0, 3.0, 4.0], [0.0, -6.0, -8.0]], s) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("s", [0, 0.5, 1, 2, 3.7])
+@pytest.mark.parametrize(("n", "d"), [(2, 2), (17, 3), (300, 20)])
+def test_energy_equals_the_sum_over_pairs(n, d, s):
+    W = points(n, d)
+    chords = pdist(sphere(n, d))
+    pairs = -np.log(chords) if s == 0 else chords**-s
+    assert hyperspherical_energy(W, s) == pytest.approx(pairs.sum(), rel=1e-10)
+    assert hyperspherical_energy(W, s, mean=True) == pytest.approx(pairs.mean(), rel=1e-10)
+    raw = pdist(W)
+    expected = (-np.log(raw) if s == 0 else raw**-s).sum()
+    assert hyperspherical_energy(W, s, normalize=False) == pytest.approx(expected, rel=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 12), st.integers(2, 6), st.sampled_from([0, 1, 2, 3]), st.integers(0, 99))
+def test_energy_is_invariant_under_rotation_and_scaling_of_rows(n, d, s, seed):
+    W = points(n, d, seed)
+    rng = np.random.default_rng(seed)
+    turned = W @ ortho_group.rvs(d, random_state=seed) * rng.uniform(0.1, 9, (n, 1))
+    assert hyperspherical_energy(turned, s) == pytest.approx(hyperspherical_energy(W, s), rel=1e-8, abs=1e-10)
+
+
+def test_log_product_agrees_with_the_product_of_chords_for_five_points():
+    W = points(5, 3)
+    assert np.exp(log_product(W)) == pytest.approx(np.prod(pdist(sphere(5, 3))), rel=1e-12)
+
+
+def test_log_product_stays_finite_where_the_product_overflows():
+    W = points(500, 10)
+    with np.errstate(over="ignore"):
+        assert np.prod(pdist(sphere(500, 10))) == np.inf
+    assert log_product(W) == pytest.approx(np.log(pdist(sphere(500, 10))).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [3, 300])
+def test_duplicates_are_clamped_and_not_infinite(dtype, d):
+    w, v = points(2, d).astype(dtype)
+    assert hyperspherical_energy([w, w * 3], 0) == pytest.approx(-np.log(1e-12))  # equal once on the sphere
+    assert hyperspherical_energy([w, w], 1) == pytest.approx(1e12)
+    three = hyperspherical_energy(np.array([w, w, v]), 0)
+    assert three == pytest.approx(-np.log(1e-12) + 2 * hyperspherical_energy(np.array([w, v]), 0), rel=1e-6)
+
+
+def test_energy_of_less_than_two_points_is_zero_and_of_negative_s_an_error():
+    assert hyperspherical_energy(np.ones((1, 3)), 2, mean=True) == 0.0
+    for f in (hyperspherical_energy, energy_gradient):
+        with pytest.raises(ValueError, match="s must be at least 0"):
+            f(np.eye(3), -1.0)
+
+
+@EXPONENTS
+def test_energy_and_gradient_do_not_depend_on_the_block_size(monkeypatch, s):
+    W = points(60, 4)
+    whole = hyperspherical_energy(W, s), energy_gradient(W, s), printed_fixed_point(W)
+    monkeypatch.setattr(project, "BLOCK", 150)
+    assert hyperspherical_energy(W, s) == pytest.approx(whole[0], rel=1e-12)
+    np.testing.assert_allclose(energy_gradient(W, s), whole[1], rtol=1e-9)
+    np.testing.assert_allclose(printed_fixed_point(W), whole[2], rtol=1e-9)
+
+
+def test_energy_needs_blocks_of_memory_not_the_square_of_n():
+    W = points(5000, 3).astype(np.float32)
+    tracemalloc.start()
+    hyperspherical_energy(W, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5000 * 5000 * 8 * 0.75
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.float64, 1e-10)])
+@pytest.mark.parametrize("gap", [1.0, 1e-2, 1e-4])
+def test_squared_chords_keep_their_digits_for_close_rows(dtype, rtol, gap):
+    A = sphere(40, 50).astype(dtype)
+    B = (A + gap * points(40, 50, 1)).astype(dtype)
+    expected = cdist(A.astype(np.float64), B.astype(np.float64), "sqeuclidean")
+    np.testing.assert_allclose(squared_chords(A, B), expected, rtol=rtol)
+    assert not squared_chords(A, A).diagonal().any()
+
+
+@EXPONENTS
+def test_gradient_agrees_with_finite_differences(s):
+    # The rows must be free to leave the sphere, so differences are taken of the unnormalised energy.
+    W, h = sphere(7, 4), 1e-5
+    numeric = np.empty_like(W)
+    for at in np.ndindex(W.shape):
+        ahead, behind = W.copy(), W.copy()
+        ahead[at] += h
+        behind[at] -= h
+        rise = hyperspherical_energy(ahead, s, normalize=False) - hyperspherical_energy(behind, s, normalize=False)
+        numeric[at] = rise / (2 * h)
+    np.testing.assert_allclose(energy_gradient(W, s), numeric, rtol=1e-5, atol=1e-6)
+
+
+@EXPONENTS
+def test_riemannian_gradient_is_tangent_and_is_the_slope_along_the_sphere(s):
+    W, h = sphere(7, 4), 1e-6
+    G = riemannian_gradient(W, s)
+    np.testing.assert_allclose((G * W).sum(axis=1), 0, atol=1e-10)
+    T = points(7, 4, 1)
+    T -= (T * W).sum(axis=1, keepdims=True) * W
+    slope = (hyperspherical_energy(W + h * T, s) - hyperspherical_energy(W - h * T, s)) / (2 * h)
+    assert (G * T).sum() == pytest.approx(slope, rel=1e-5)
+
+
+def test_gradient_of_e2_is_equation_3():
+    W = sphere(6, 3)
+    expected = [
+        sum(-2 * (W[i] - W[j]) / np.linalg.norm(W[i] - W[j]) ** 4 for j in range(6) if j != i) for i in range(6)
+    ]
+    np.testing.assert_allclose(energy_gradient(W, 2), expected, rtol=1e-10)
+
+
+def test_coincident_rows_exert_no_force_on_each_other():
+    w, v = sphere(2, 3)
+    G = energy_gradient(np.array([w, w, v]), 2)
+    np.testing.assert_allclose(G[0], energy_gradient(np.array([w, v]), 2)[0], rtol=1e-12)
+    np.testing.assert_array_equal(G[0], G[1])
+
+
+def test_printed_fixed_point_raises_the_energy():
+    before, after = [], []
+    for seed in range(50):
+        W = sphere(10, 3, seed)
+        before.append(hyperspherical_energy(W, 2))
+        for _ in range(5):
+            W = printed_fixed_point(W)
+        after.append(hyperspherical_energy(W, 2))
+    assert np.all(np.array(after) > before)
+    assert np.median(np.array(after) / before) > 10
+
+
+def test_printed_fixed_point_is_the_printed_formula_on_the_sphere_and_has_no_fixed_point_at_the_octahedron():
+    W = sphere(6, 3)
+    weight = np.zeros((6, 6))
+    off = ~np.eye(6, dtype=bool)
+    weight[off] = cdist(W, W)[off] ** -4
+    expected = unit_rows(weight @ W / weight.sum(axis=1, keepdims=True))[0]
+    np.testing.assert_allclose(printed_fixed_point(W), expected, rtol=1e-9)
+    octahedron = np.vstack([np.eye(3), -np.eye(3)])  # the minimiser: the step throws each point to its antipode
+    np.testing.assert_allclose(printed_fixed_point(octahedron), -octahedron, atol=1e-12)
+
+
+@pytest.mark.parametrize("s", [0, 1])
+def test_neighbour_energy_equals_brute_force(s):
+    X = points(60, 2)
+    D = np.sort(cdist(X, X), axis=1)[:, 1:6]
+    expected = (-np.log(D) if s == 0 else 1 / D).sum(axis=1)
+    np.testing.assert_allclose(neighbour_energy(X, 5, s), expected, rtol=1e-10)
+
+
+def test_top_neighbour_energy_is_the_dense_part():
+    X = np.vstack([points(300, 2) * 0.2, points(300, 2, 1) * 3])
+    energy = neighbour_energy(X)
+    top = energy >= np.quantile(energy, 0.7)
+    spacing = np.sort(cdist(X, X), axis=1)[:, 1:6].mean(axis=1)
+    assert spacing[top].max() < spacing[~top].mean()
+
+
+def test_neighbour_energy_is_finite_for_duplicates_and_refuses_too_many_neighbours():
+    X = np.repeat(points(5, 2), 4, axis=0)
+    assert np.isfinite(neighbour_energy(X, 3)).all()
+    with pytest.raises(ValueError, match="between 1 and 19"):
+        neighbour_energy(X, 20)

@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from mheal.sphere import gaussian_random_projection, standardize, unit_rows
+from sklearn.preprocessing import StandardScaler
+
+from mheal import sphere as project
+
+DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def pool(n: int = 200, d: int = 7, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * rng.uniform(0.1, 50, d) + rng.normal(size=d) * 20
+
+
+@DTYPES
+def test_standardize_is_scikit_learns_scaler_and_keeps_the_dtype(dtype):
+    X = pool().astype(dtype)
+    Z, mean, scale = standardize(X)
+    expected = StandardScaler().fit(X.astype(np.float64))
+    assert Z.dtype == dtype
+    np.testing.assert_allclose(mean, expected.mean_, rtol=1e-12)
+    np.testing.assert_allclose(scale, expected.scale_, rtol=1e-12)
+    np.testing.assert_allclose(Z, expected.transform(X.astype(np.float64)), atol=1e-5, rtol=1e-5)
+
+
+@DTYPES
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9 / 3, -7.3])
+def test_standardize_turns_constant_columns_into_zero(dtype, value):
+    X = pool(n=1001).astype(dtype)
+    X[:, 2] = value
+    Z, _, scale = standardize(X)
+    assert not Z[:, 2].any()
+    assert scale[2] == 1
+    np.testing.assert_allclose(Z.std(axis=0)[[0, 1, 3]], 1, atol=1e-4)
+
+
+def test_standardize_survives_a_large_offset_in_float32():
+    X = (np.random.default_rng(0).integers(0, 64, (5000, 3)) + 2**20).astype(np.float32)  # exact in float32
+    Z, _, _ = standardize(X)
+    exact = X.astype(np.float64)
+    np.testing.assert_allclose(Z, (exact - exact.mean(0)) / exact.std(0), atol=1e-6)
+
+
+def test_standardize_and_unit_rows_do_not_depend_on_the_block_size(monkeypatch):
+    X = pool()
+    whole = standardize(X), unit_rows(X)
+    monkeypatch.setattr(project, "BLOCK", 50)
+    pieces = standardize(X), unit_rows(X)
+    for a, b in zip((*whole[0], *whole[1]), (*pieces[0], *pieces[1]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+def test_standardisation_does_not_preserve_the_order_of_distances():
+    X = np.array([[0, 0], [1, 0], [1, 0.5], [50, 0.25], [0, 0.5]])
+    Z, _, _ = standardize(X)
+
+    def gap(A, i, j):
+        return np.linalg.norm(A[i] - A[j])
+
+    assert gap(X, 0, 1) == 1.0 > gap(X, 1, 2) == 0.5
+    assert gap(Z, 0, 1) < 0.06 < 2 < gap(Z, 1, 2)
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
+        elements=st.floats(-1e300, 1e300, allow_subnormal=False),
+    )
+)
+def test_unit_rows_have_norm_one_or_zero_at_any_magnitude(X):
+    U, norms = unit_rows(X)
+    lengths = np.linalg.norm(U, axis=1)
+    zero = ~X.any(axis=1)
+    assert not lengths[zero].any()
+    assert not norms[zero].any()
+    np.testing.assert_allclose(lengths[~zero], 1, rtol=1e-12)
+    np.testing.assert_allclose(U[~zero], X[~zero] / norms[~zero, None], rtol=1e-12, atol=1e-12)
+
+
+@DTYPES
+def test_unit_rows_keep_the_dtype_and_do_not_touch_the_input(dtype):
+    X = pool().astype(dtype)
+    before = X.copy()
+    U, norms = unit_rows(X)
+    assert (U.dtype, norms.dtype) == (dtype, np.float64)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_integers_become_float64_and_vectors_are_refused():
+    assert unit_rows(np.array([[3, 4]]))[0].tolist() == [[0.6, 0.8]]
+    with pytest.raises(ValueError, match="rows and columns"):
+        unit_rows(np.ones(3))
+    with pytest.raises(ValueError, match="without rows"):
+        standardize(np.empty((0, 3)))
+
+
+@DTYPES
+def test_random_projection_has_the_expected_square_norm_only_without_the_printed_scale(dtype):
+    x = np.ones((1, 12), dtype=dtype)
+    kappa, sigma, seeds = 40, 1.5, range(200)
+    correct = [gaussian_random_projection(x, kappa, sigma, random_state=s) for s in seeds]
+    assert correct[0].dtype == dtype
+    assert correct[0].shape == (1, kappa)
+    expected = kappa * sigma**2 * 12
+    assert np.mean([(y**2).sum() for y in correct]) == pytest.approx(expected, rel=0.05)
+    printed = gaussian_random_projection(x, kappa, sigma, scale="printed", random_state=0)
+    np.testing.assert_allclose(printed * np.sqrt(kappa), correct[0], rtol=1e-5)
+    printed = gaussian_random_projection(x, kappa, sigma, scale="printed", n=9, random_state=0)
+    np.testing.assert_allclose(printed * 3, correct[0], rtol=1e-5)
+
+
+def test_random_projection_refuses_what_it_cannot_do():
+    with pytest.raises(ValueError, match="kappa"):
+        gaussian_random_projection(np.ones((1, 2)), 0)
+    with pytest.raises(ValueError, match="scale"):
+        gaussian_random_projection(np.ones((1, 2)), 2, scale="other")
