@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import mheal
-from mheal import models
+from mheal import estimators as models
 
 X, y = load_digits(return_X_y=True)
 FIRST = np.random.default_rng(0).permutation(len(X))[:100]

@@ -4,8 +4,8 @@ Every row number that leaves this package is a row of the X you passed in.
 
 >>> import numpy as np, mheal
 >>> X = np.random.default_rng(0).normal(size=(300, 8))
->>> picks = mheal.select(X, budget=5, random_state=0)
->>> len(picks.indices)
+>>> picks = mheal.select(X, 5)
+>>> len(picks)
 5
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .algorithms.farthest_first import max_min as farthest_first
     from .api import select
     from .cluster import SphericalKMeans
+    from .paper import PaperMHEAL
     from .selection import Selection
     from .selector import MHEAL
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HOME = {
     "select": (".api", "select"),
     "MHEAL": (".selector", "MHEAL"),
+    "PaperMHEAL": (".paper", "PaperMHEAL"),
     "SphericalKMeans": (".cluster", "SphericalKMeans"),
     "Selection": (".selection", "Selection"),
     "farthest_first": (".algorithms.farthest_first", "max_min"),
@@ -34,6 +36,7 @@ _ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "strategies")
 
 __all__ = [
     "MHEAL",
+    "PaperMHEAL",
     "Selection",
     "SphericalKMeans",
     "__version__",

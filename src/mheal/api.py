@@ -1,47 +1,79 @@
-"""The short way: one call, with the default of everything."""
+"""`mheal.select`: the only way in. The command line, `simulate` and every adapter call it."""
 
-import warnings
-from importlib import import_module
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
+from sklearn.base import clone
 
-from .exceptions import UserError
-from .probabilities import as_proba
-from .runtime.threads import single_threaded_blas
+from .exceptions import UserError, UserTypeError
+from .runtime.checkpoint import Memory
+from .scaling import Scaling
 from .selection import Selection
-from .selector import MHEAL
-from .uncertainty import ASK_FROM, worth_of
-from .validation import as_labeled, as_pool
+from .strategies import get
+from .strategy import Progress, Seed, Strategy
 
 
 def select(
     X: Any,
-    budget: int,
+    n: int,
+    *,
     labeled: Any = None,
-    n_classes: int | None = None,
-    random_state: int | np.random.RandomState | None = 0,
+    y: Any = None,
+    estimator: Any = None,
     proba: Any = None,
-    labels: Any = None,
+    strategy: str | Strategy = "mheal",
+    n_classes: int | None = None,
+    scaling: Scaling = "auto",
+    deduplicate: bool | Literal["auto"] = "auto",
+    device: str | None = None,
+    memory_limit: int | None = None,
+    checkpoint: str | Path | Memory | None = None,
+    random_state: Seed = 0,
+    progress: bool | Progress = False,
 ) -> Selection:
-    """`budget` rows of X worth labelling, best first, away from the rows `labeled` already.
-
-    See `MHEAL` for everything that can be changed.
+    """Pick the n rows of X to label, best first.
 
     Parameters
     ----------
-    X : array, memory map, SciPy sparse matrix, DataFrame, torch tensor or Dask array
-    budget : how many
-    labeled : row numbers, or a mask over the rows
-    n_classes : if you know it, it sets the number of clusters
-    random_state : int, RandomState or None
-    proba : the class probabilities that your model gives to every row of X; picks then go where it is in doubt. A
-        model that has seen fewer than 64 labels doubts the wrong rows: where `labeled` names fewer, it is not asked.
-        Leave `labeled` out if the rows that it learnt from are not in X
-    labels : the classes of the rows `labeled`, in the same order, if you have no model yet: from 64 on, picks go where
-        one of ours is in doubt, the mean of a logistic regression and the five nearest neighbours
+    X : array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor, Dask array or list of lists
+        (rows, columns) of numbers.
+    n : int
+        Number of rows to pick.
+    labeled : row numbers, boolean mask over the rows, Selection or None
+        Rows that have a label already, or that are being labelled. They are not picked, and picks keep away from them.
+    y : array-like or None
+        Classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
+        missing, and `labeled` follows. From 64 labels on, "mheal" also prefers rows that a model is uncertain about.
+    estimator : classifier or None
+        Your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on the
+        labels if it is not fitted yet. Without it, a small classifier is fitted where the strategy needs one.
+    proba : (rows, classes) array or None
+        Class probabilities of every row by your own model, instead of `estimator`.
+    strategy : str or Strategy
+        A name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`.
+    n_classes : int or None
+        The number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`.
+    scaling : "auto", "standard", "unit" or "raw"
+        What distances are measured on: columns of mean 0 and standard deviation 1, these rows projected to the sphere,
+        or X as it is. "auto" leaves it to the strategy: mostly raw where rows have unit length, else standard.
+    deduplicate : bool or "auto"
+        Of rows that are equal in all columns, use only the first. "auto" leaves it to the strategy (False).
+    device : str or None
+        A torch device such as "cuda"; None: the CPU, or where the tensor X is.
+    memory_limit : int or None
+        Bytes that the process may use; memory maps may be larger.
+    checkpoint : folder, Checkpoint or None
+        Folder for intermediate results; the same call resumes an interrupted run.
+    random_state : int, Generator, RandomState or None
+        The same integer gives the same picks, whatever the number of threads.
+    progress : bool or callable
+        True shows a progress bar; a callable gets (done, total, description).
+
+    Returns
+    -------
+    Selection
+        `X[picks]` are the picked rows; `picks.indices` their numbers.
 
     Examples
     --------
@@ -49,64 +81,40 @@ def select(
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_digits(return_X_y=True)
-    >>> first = mheal.select(X, budget=100).indices
-    >>> model = LogisticRegression(max_iter=1000).fit(X[first], y[first])
-    >>> more = mheal.select(X, budget=50, labeled=first, proba=model.predict_proba(X))
-    >>> more = mheal.select(X, budget=50, labeled=first, labels=y[first])  # without a model of your own
+    >>> first = mheal.select(X, 100)
+    >>> more = mheal.select(X, 50, labeled=first, y=y[first])
+    >>> more = mheal.select(X, 50, labeled=first, y=y[first], estimator=LogisticRegression(max_iter=1000))
+    >>> len(more)
+    50
     """
-    if n_classes is not None and (not isinstance(n_classes, Integral) or n_classes < 1):
-        raise UserError(f"n_classes must be a positive integer or None, got {n_classes!r}")
-    clusters: int | Literal["auto"] = "auto" if n_classes is None else n_classes
-    if proba is not None and labels is not None:
-        raise UserError("proba is what your model says, labels are for a model of ours: give one of them")
-    worth = None
-    if proba is not None:
-        worth = _worth(X, labeled, proba)
-    elif labels is not None:
-        worth = _worth_to_ours(X, labeled, labels)
-    return MHEAL(clusters, random_state=random_state).select(X, budget, labeled, worth=worth)
+    chosen = get(strategy)() if isinstance(strategy, str) else strategy
+    if not isinstance(chosen, Strategy):
+        raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
+    changes = _parameters(chosen, n_classes, deduplicate, device)
+    if changes:
+        chosen = clone(chosen).set_params(**changes)
+    return chosen.select(
+        X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, scaling=None if scaling == "auto" else scaling,
+        memory_limit=memory_limit, checkpoint=checkpoint, random_state=random_state, progress=progress,
+    )  # fmt: skip
 
 
-def _worth(X: Any, labeled: Any, proba: Any) -> npt.NDArray[np.float64] | None:
-    """What rows are worth to a model that may be asked."""
-    _refuse_dask(X, "proba")
-    shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
-    n = shape[0] if shape else None  # what has no rows is refused later, as X
-    proba = as_proba(proba, n)
-    seen = ASK_FROM if labeled is None else len(as_labeled(labeled, len(proba)))
-    if seen < ASK_FROM:
-        said = f"proba is looked at from {ASK_FROM} labelled rows on, and labeled names {seen}: picking without it"
-        warnings.warn(said, stacklevel=3)
-        return None
-    return worth_of(proba)
-
-
-def _worth_to_ours(X: Any, labeled: Any, labels: Any) -> npt.NDArray[np.float64] | None:
-    """What rows are worth to a model that learns from the labels there are; None where it is better not asked."""
-    from .classes import as_classes
-    from .models import ASKED, fit_on_pool
-    from .strategies import Pool
-    from .strategies.doubt import Said
-
-    _refuse_dask(X, "labels")
-    if labeled is None:
-        raise UserError("labels are those of the rows in `labeled`: name these rows, in the same order")
-    if hasattr(X, "detach"):
-        X = import_module(".backends.torch", __package__).as_pool(X).cpu().numpy()
-    pool = as_pool(X)
-    rows = as_labeled(labeled, len(pool))
-    if np.shape(labels)[:1] != (len(rows),):
-        raise UserError(f"labels has shape {np.shape(labels)}, but labeled names {len(rows)} rows: give one for each")
-    classes, why = as_classes(labels)
-    if len(rows) < ASK_FROM:
-        why = f"labels are looked at from {ASK_FROM} on, and there are {len(rows)}"
-    if classes is None or why:
-        warnings.warn(f"{why}: picking without a model", stacklevel=3)
-        return None
-    with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
-        return worth_of(Said(Pool(pool, rows, classes, fit_on_pool(ASKED, 0, pool, rows, classes))))
-
-
-def _refuse_dask(X: Any, what: str) -> None:
-    if type(X).__module__.partition(".")[0] == "dask":
-        raise UserError(f"a Dask array has no use for {what}: leave it out, or X.compute()")
+def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:
+    """The strategy's parameters that these options set; refuses those that it has not."""
+    known, changes = strategy.get_params(deep=False), {}
+    if n_classes is not None:
+        if not isinstance(n_classes, Integral) or n_classes < 1:
+            raise UserError(f"n_classes must be a positive integer or None, got {n_classes!r}")
+        names = [name for name in ("n_classes", "n_clusters") if name in known]
+        if not names:
+            raise UserError(f"{strategy.name} has no use for n_classes: leave it out")
+        changes[names[0]] = n_classes
+    if deduplicate != "auto":
+        if "deduplicate" not in known and deduplicate:
+            raise UserError(f"{strategy.name} does not look for duplicates: leave out deduplicate, or use mheal")
+        changes |= {"deduplicate": deduplicate} if "deduplicate" in known else {}
+    if device not in (None, "cpu"):
+        if "device" not in known:
+            raise UserError(f"{strategy.name} works on the CPU only: leave out device, or use mheal")
+        changes["device"] = device
+    return changes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .backends.cpu.points import Points
 
-Space = Literal["auto", "standard", "raw"]
+Scaling = Literal["auto", "standard", "unit", "raw"]
 HEAD = 1024  # rows that are looked at first
 FEW = 8  # columns; with fewer, much of what is known of a row is its length
 NEAR = 0.01  # what a length may miss of 1: features may have 16 bits a number

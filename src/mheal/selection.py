@@ -1,9 +1,11 @@
-"""Selection: the frozen result that leaves the house."""
+"""Selection: the picks, best first."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,63 +15,115 @@ from .io.write import finite_or_null
 from .runtime.files import replacing
 
 if TYPE_CHECKING:
+    import pandas
     import polars
+
+COLUMNS = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
+SHOWN = 20  # picks in a notebook's table
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Rows of X worth labelling, best first, and why.
+    """Rows of X to label, best first.
 
-    indices : rows of X, in pick order (int64)
-    cluster : the spherical cluster each pick lies in (int32)
-    gain : how far, in the units of the selector's own metric, the pick was from everything labelled or picked
-        before it; infinite where there was nothing before
-    radius : the largest such distance left anywhere in the pool after the pick: what is still uncovered. With a charge,
-        rows that are left for last (`trim`) hardly count
+    It is array-like: `X[picks]`, `df.iloc[picks]`, `list(picks)` and `mheal.select(X, 50, labeled=picks)` use the
+    row numbers.
+
+    Parameters
+    ----------
+    indices : (n,) rows of X in pick order
+    cluster : (n,) the spherical cluster of each pick; −1 where the strategy has no clusters
+    gain : (n,) distance of each pick to the nearest row that was labelled or picked before it, relative to the local
+        spacing; infinite for a first pick, NaN where the strategy has no distances
+    radius : (n,) the largest such distance of any row of the pool after each pick
+    reason : (n,) a sentence for each pick
+    index : (n,) the picks' labels in the index of the frame X, if X was a pandas frame
     """
 
     indices: npt.NDArray[np.int64]
     cluster: npt.NDArray[np.int32]
     gain: npt.NDArray[np.float64]
     radius: npt.NDArray[np.float64]
+    reason: Sequence[str] = ()
+    index: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        types = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
-        for name, dtype in types.items():
+        for name, dtype in COLUMNS.items():
             column = np.array(getattr(self, name), dtype=dtype)
             if column.shape != (len(self.indices),):
-                raise UserError(f"{name} has shape {column.shape}, but there are {len(self.indices)} indices")
+                raise ValueError(f"{name} has shape {column.shape}, but there are {len(self.indices)} indices")
             column.flags.writeable = False
             object.__setattr__(self, name, column)
+        reasons = tuple(self.reason) or ("",) * len(self.indices)
+        if len(reasons) != len(self.indices):
+            raise ValueError(f"there are {len(reasons)} reasons for {len(self.indices)} indices")
+        object.__setattr__(self, "reason", reasons)
+
+    @classmethod
+    def of(cls, indices: npt.ArrayLike, reason: Sequence[str] = ()) -> "Selection":
+        """Picks of a strategy that has neither clusters nor distances."""
+        rows = np.asarray(indices, np.int64)
+        unknown = np.full(len(rows), np.nan)
+        return cls(rows, np.full(len(rows), -1), unknown, unknown, reason)
 
     def __len__(self) -> int:
         return len(self.indices)
 
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.indices.tolist())
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Selection": ...
+    def __getitem__(self, at: int | slice) -> "int | Selection":
+        """The row at a place, or the picks of a slice: `picks[:50]` are the 50 best."""
+        if not isinstance(at, slice):
+            return int(self.indices[at])
+        columns = (getattr(self, name)[at] for name in COLUMNS)
+        return Selection(*columns, self.reason[at], None if self.index is None else self.index[at])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The row numbers, so that NumPy and pandas take a Selection as an index."""
+        return np.array(self.indices, dtype=dtype, copy=copy)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Selection):
             return NotImplemented
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("indices", "cluster", "gain", "radius")
-        )
+        return all(np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True) for name in COLUMNS)
+
+    def __add__(self, then: "Selection") -> "Selection":
+        """These picks, then those."""
+        columns = (np.concatenate([getattr(self, name), getattr(then, name)]) for name in COLUMNS)
+        index = None if self.index is None or then.index is None else self.index.append(then.index)
+        return Selection(*columns, (*self.reason, *then.reason), index)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.indices[:6])) + (", …" if len(self) > 6 else "")
         return f"Selection({len(self)} rows: {shown})"
 
+    def _repr_html_(self) -> str:
+        """A table of the first picks, for notebooks."""
+        head = self[:SHOWN].to_frame()
+        cells = ("".join(f"<td>{escape(_short(value))}</td>" for value in row) for row in head.iter_rows())
+        names = "".join(f"<th>{name}</th>" for name in head.columns)
+        more = f"<p>… and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return f"<table><thead><tr>{names}</tr></thead><tbody><tr>{'</tr><tr>'.join(cells)}</tr></tbody></table>{more}"
+
     def to_frame(self) -> "polars.DataFrame":
-        """A polars frame with columns rank (from 1), row, cluster, gain, radius."""
+        """A polars frame with columns rank (from 1), row, cluster, gain, radius and reason."""
         import polars
 
-        return polars.DataFrame(
-            {
-                "rank": np.arange(1, len(self) + 1),
-                "row": self.indices,
-                "cluster": self.cluster,
-                "gain": self.gain,
-                "radius": self.radius,
-            }
-        )
+        columns: dict[str, Any] = {"rank": np.arange(1, len(self) + 1), "row": self.indices}
+        columns |= {name: getattr(self, name) for name in ("cluster", "gain", "radius")}
+        return polars.DataFrame({**columns, "reason": list(self.reason)}, schema_overrides={"reason": polars.String})
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The same as a pandas frame, under the index of the frame that was picked from, if it was one."""
+        import pandas
+
+        frame = self.to_frame()
+        return pandas.DataFrame({name: frame[name].to_list() for name in frame.columns}, index=self.index)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
@@ -78,14 +132,14 @@ class Selection:
         if path.suffix not in writers:
             raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         frame = self.to_frame()
-        if path.suffix == ".jsonl":  # JSON has no infinity
+        if path.suffix == ".jsonl":
             frame = finite_or_null(frame)
         with replacing(path) as partial:
             getattr(frame, writers[path.suffix])(partial)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":
-        """Read back what `save` wrote."""
+        """Read what `save` wrote."""
         import polars
 
         path = Path(path)
@@ -97,10 +151,15 @@ class Selection:
         if missing:
             raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
         distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
-        return cls(frame["row"].to_numpy(), frame["cluster"].to_numpy(), **distances)
+        reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()
+        return cls(frame["row"].to_numpy(), frame["cluster"].to_numpy(), **distances, reason=reason)
 
     def subset(self, dataset: Any) -> Any:
         """The picked items of a torch dataset, as a torch.utils.data.Subset."""
         from torch.utils.data import Subset
 
         return Subset(dataset, self.indices.tolist())
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

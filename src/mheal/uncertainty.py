@@ -1,37 +1,150 @@
-"""What rows are worth once there is a model to ask: its doubt of them."""
+"""How uncertain a model is of each row, and how much that counts when rows are picked."""
 
-from typing import Any, Protocol
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-ASK_FROM = 64  # labels; a model that has seen fewer doubts the wrong rows
-DOUBT = 2.0  # power of the doubt
-BLOCK = 1 << 16  # rows whose doubt is found together
+from .exceptions import UserError, UserTypeError
+
+if TYPE_CHECKING:
+    from .strategy import Pool
+
+Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+
+MIN_LABELS = 64  # a model of fewer labels is uncertain of the wrong rows
+POWER = 2.0  # of the uncertainty, as a weight
+BLOCK = 1 << 16  # rows whose uncertainty is computed together
+NUMBERS = 1 << 23  # numbers that a model predicts from at a time: they are copied for it
 
 
-def margins(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Best score minus second best; one class alone leaves no doubt."""
+class FewLabelsWarning(UserWarning):
+    """Labels or a model were given, but are not used: there are too few labels, or they are no classes."""
+
+
+class Probabilities(Protocol):
+    """Class probabilities, a row for each row of the pool: an array, or an object that computes them by parts."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    def __getitem__(self, part: slice, /) -> Any:
+        """Some of them, (rows, classes)."""
+
+
+class GivenProbabilities:
+    """A model of which only the class probabilities of every row of the pool are known."""
+
+    def __init__(self, proba: npt.NDArray[Any]) -> None:
+        self.proba = proba
+        self.classes_ = np.arange(proba.shape[1])
+
+    def row_proba(self, rows: Rows) -> npt.NDArray[Any]:
+        """Class probabilities of these rows of the pool."""
+        return self.proba[rows]
+
+
+class PoolProbabilities:
+    """Class probabilities of the rows of a pool by its model, computed part by part."""
+
+    def __init__(self, pool: "Pool") -> None:
+        self.pool = pool
+
+    def __len__(self) -> int:
+        return len(self.pool.X)
+
+    def __getitem__(self, part: slice) -> Scores:
+        return probabilities(self.pool, np.arange(*part.indices(len(self))))
+
+
+def probabilities(pool: "Pool", rows: Rows) -> Scores:
+    """Class probabilities of these rows by the pool's model, columns as its classes_.
+
+    For a model without probabilities: softmax of the decision values.
+    """
+    if hasattr(pool.model, "row_proba"):
+        return np.asarray(pool.model.row_proba(rows), np.float64)
+    if hasattr(pool.model, "predict_proba"):
+        step = max(1, NUMBERS // pool.X.shape[1])
+        blocks = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
+        return np.concatenate([np.asarray(pool.model.predict_proba(pool.X[block]), np.float64) for block in blocks])
+    return softmax(decision_values(pool, rows), axis=1)
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a model gives probabilities, and not only decision values."""
+    return hasattr(model, "row_proba") or hasattr(model, "predict_proba")
+
+
+def decision_values(pool: "Pool", rows: Rows) -> Scores:
+    """Decision values of these rows, a column for each class.
+
+    With two classes the columns are ∓f/2: their difference is f, and their softmax is the logistic function of f.
+    """
+    model = pool.model
+    if hasattr(model, "row_decision"):
+        values = np.asarray(model.row_decision(rows), np.float64)
+    elif hasattr(model, "decision_function"):
+        values = np.asarray(model.decision_function(pool.X[rows]), np.float64)
+    else:
+        kind = type(model).__name__
+        raise UserTypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
+    if values.ndim == 1:
+        values = np.column_stack([-values / 2, values / 2])
+    if values.shape[1] != len(model.classes_):
+        raise UserError(
+            f"the model gives {values.shape[1]} decision values for {len(model.classes_)} classes: "
+            "make it one-vs-rest (decision_function_shape='ovr')"
+        )
+    return values
+
+
+def margins(scores: npt.NDArray[Any]) -> Scores:
+    """Best score minus second-best score of each row. With one class only, that class's score."""
     if scores.shape[1] < 2:
         return scores[:, 0]
     top = np.partition(scores, -2, axis=1)
     return top[:, -1] - top[:, -2]
 
 
-class Proba(Protocol):
-    """Class probabilities, a row for each row of the pool: an array, or what finds them as parts of it are read."""
-
-    def __len__(self) -> int:
-        """How many rows."""
-
-    def __getitem__(self, part: slice, /) -> Any:
-        """Some of them, (rows, classes)."""
-
-
-def worth_of(proba: Proba, power: float = DOUBT) -> npt.NDArray[np.float64] | None:
-    """The doubt of each row, 1 − (p₁ − p₂), to a power; None of a model that doubts nothing."""
-    doubt = np.empty(len(proba))
+def uncertainty(proba: Probabilities, power: float = POWER) -> Scores | None:
+    """(1 − (p₁ − p₂))^power of each row, p₁ and p₂ its two largest probabilities; None if it is 0 everywhere."""
+    found = np.empty(len(proba))
     for lo in range(0, len(proba), BLOCK):
         part = np.asarray(proba[lo : lo + BLOCK], np.float64)
-        doubt[lo : lo + BLOCK] = np.clip(1 - margins(part), 0, 1)
-    return doubt**power if doubt.any() else None
+        found[lo : lo + BLOCK] = np.clip(1 - margins(part), 0, 1)
+    return found**power if found.any() else None
+
+
+def fitted(estimator: Any, X: npt.NDArray[Any], rows: Rows, labels: npt.NDArray[Any]) -> Any:
+    """The estimator itself if it is fitted, else a clone of it that is fitted on these rows."""
+    if any(hasattr(estimator, name) for name in ("row_proba", "row_decision", "row_samples")):
+        return estimator
+    if not hasattr(estimator, "fit"):
+        raise UserTypeError(f"estimator is a {type(estimator).__name__}: give a classifier with fit and predict_proba")
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        pass
+    except TypeError as error:  # a class, or what is no estimator
+        raise UserTypeError(f"estimator must be a classifier, got {estimator!r}: give an instance") from error
+    else:
+        return estimator
+    if not len(labels):
+        raise UserError("estimator is not fitted, and there are no labels to fit it on: give labeled and y, or fit it")
+    try:
+        return clone(estimator).fit(X[rows], labels)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{type(estimator).__name__} cannot be fitted on the {len(rows)} labels: {reason}") from error
+
+
+def warn_unused(reason: str) -> None:
+    """Say that rows are picked without a model, though labels or a model were given."""
+    warnings.warn(f"{reason}: picking without a model", FewLabelsWarning, stacklevel=5)

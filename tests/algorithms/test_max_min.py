@@ -59,9 +59,7 @@ def test_permutation_equivariance(X, seed):
 @settings(deadline=None, max_examples=20)
 @given(pools, st.floats(0.01, 100))
 def test_scale_invariance(X, factor):
-    np.testing.assert_array_equal(
-        mheal.farthest_first(X, 15), mheal.farthest_first(X * factor, 15)
-    )
+    np.testing.assert_array_equal(mheal.farthest_first(X, 15), mheal.farthest_first(X * factor, 15))
 
 
 def test_prefix_property():

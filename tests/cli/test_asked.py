@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 import mheal
 from mheal.cli import main
-from mheal.models import ASKED, fit_on_pool
+from mheal.estimators import ASKED, fit_on_pool
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)

@@ -26,7 +26,7 @@ from sklearn.neural_network import MLPClassifier
 from tables import load
 
 from mheal.backends.cpu.points import Points
-from mheal.models import fit_model
+from mheal.estimators import fit_model
 from mheal.strategies import Pool, get
 from mheal.strategies.doubt import probabilities
 

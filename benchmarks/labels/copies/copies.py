@@ -24,7 +24,7 @@ from mheal_reproduction.paper.image_pools import KINDS, image_pool
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from mheal.models import fit_model, predict
+from mheal.estimators import fit_model, predict
 from mheal.strategies import Pool, get
 
 POOLS = {"adult": ("natural",), "nomao": ("natural",), "mnist": KINDS, "fashion_mnist": KINDS}

@@ -28,7 +28,7 @@ from sklearn.datasets import load_digits
 import mheal
 from mheal.embed import methods as embed
 from mheal.embed.edges import edges
-from mheal.models import fit_model
+from mheal.estimators import fit_model
 from mheal.scaling import to_sphere
 
 NAMES = ("mnist", "fashion_mnist", "cifar10", "digits")

@@ -30,7 +30,7 @@ from sklearn.svm import LinearSVC
 
 from mheal.embed import methods as embed
 from mheal.embed import texts
-from mheal.models import fit_model
+from mheal.estimators import fit_model
 from mheal.scaling import to_sphere
 from mheal.strategies import Pool, get
 

@@ -18,7 +18,7 @@ def own_model(
 ) -> Any:
     """A classifier of the labels; None for a strategy that asks none, or rather not one that has learnt so little."""
     from ..classes import as_classes, as_labels
-    from ..models import ASKED, fit_on_pool
+    from ..estimators import ASKED, fit_on_pool
 
     if strategy.kind != "adaptive" or not len(values):
         return None

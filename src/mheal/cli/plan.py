@@ -83,8 +83,8 @@ def plan(
     """
     import numpy as np
 
+    from ..estimators import MODELS
     from ..io.labels import read_labels
-    from ..models import MODELS
     from ..validation import as_budget
 
     console = messages(quiet)

@@ -1,6 +1,6 @@
 """Simulated labelling, learning curves and their statistics, and how many labels are needed."""
 
-from ..models import fit_model, make_model
+from ..estimators import fit_model, make_model
 from .curves import Curves, Row
 from .knee import knee
 from .report import report

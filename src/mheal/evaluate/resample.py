@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..classes import as_labels
+from ..estimators import fit_model, predict
 from ..exceptions import UserError
-from ..models import fit_model, predict
 from ..scaling import comparable
 from ..validation import as_pool
 from .statistics import Floats

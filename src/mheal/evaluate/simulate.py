@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..classes import as_labels
+from ..estimators import MODELS, fit_model, predict
 from ..exceptions import UserError, UserTypeError
-from ..models import MODELS, fit_model, predict
-from ..scaling import Space, comparable, on_sphere
+from ..scaling import Scaling, comparable, on_sphere
 from ..strategies import Pool, Strategy, get
 from ..validation import as_pool
 from .curves import Curves, Row
@@ -96,7 +96,7 @@ class _Task:
     y_test: npt.NDArray[Any]
     model: str
     seed: int
-    space: Space
+    space: Scaling
 
     def pool(self, labeled: Rows, model: Any, rng: np.random.Generator) -> Pool:
         """What a strategy may see: no label but those of the rows bought."""
@@ -140,7 +140,7 @@ def _split(X: npt.NDArray[Any], y: npt.NDArray[Any], sizes: tuple[int, int], mod
     mine = X[pool]
     points = comparable(mine)
     X_test = (X[test] - points.offset) * points.scale
-    space: Space = "raw" if on_sphere(mine) else "auto"
+    space: Scaling = "raw" if on_sphere(mine) else "auto"
     return _Task(points.array(), y[pool], X_test, y[test], model, seed, space)
 
 

@@ -13,7 +13,7 @@ class Entropy(Strategy):
     summary = "Rows whose prediction is most spread over all classes, unlikely ones included"
     cost = "one prediction of the pool"
     kind = "adaptive"
-    needs_model = True
+    needs_model = uses_proba = True
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled

@@ -11,7 +11,7 @@ class LeastConfidence(Strategy):
     summary = "Rows whose best class is least probable; with two classes the same as margin"
     cost = "one prediction of the pool"
     kind = "adaptive"
-    needs_model = True
+    needs_model = uses_proba = True
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled

@@ -12,7 +12,7 @@ class Margin(Strategy):
     summary = "Rows where the model's two best classes are closest; for later rounds, repeats itself in batches"
     cost = "one prediction of the pool"
     kind = "adaptive"
-    needs_model = True
+    needs_model = uses_proba = True
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         rows = pool.unlabeled

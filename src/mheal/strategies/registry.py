@@ -7,9 +7,8 @@ from ..exceptions import UserError
 from .base import Strategy
 
 _HOME = {  # name: (file, class)
-    "mheal": ("mheal", "Mheal"),
-    "mheal-asking": ("mheal_asking", "MhealAsking"),
-    "mheal-paper": ("mheal", "MhealPaper"),
+    "mheal": (".selector", "MHEAL"),
+    "mheal-paper": (".paper", "PaperMHEAL"),
     "random": ("random", "Random"),
     "stratified": ("stratified", "Stratified"),
     "coreset": ("coreset", "CoreSet"),
@@ -61,7 +60,9 @@ def get(name: str) -> type[Strategy]:
     if name not in _HOME:
         raise UserError(f"there is no strategy {name!r}: choose from {', '.join(_HOME)}")
     file, attribute = _HOME[name]
-    return getattr(import_module(f".{file}", __package__), attribute)
+    return getattr(
+        import_module(f".{file}", __package__ if not file.startswith(".") else "mheal.strategies"), attribute
+    )
 
 
 def describe() -> list[Description]:

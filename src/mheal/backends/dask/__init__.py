@@ -1,7 +1,7 @@
 """The same algorithm on a Dask cluster, for pools that one machine cannot hold (extra: dask).
 
 >>> import dask.array as da, mheal                               # doctest: +SKIP
->>> picks = mheal.select(da.from_zarr("pool.zarr"), budget=100)  # doctest: +SKIP
+>>> picks = mheal.select(da.from_zarr("pool.zarr"), 100)  # doctest: +SKIP
 >>> X = mheal.backends.dask.read_parquet("shards/*.parquet")             # doctest: +SKIP
 """
 

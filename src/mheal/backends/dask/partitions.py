@@ -65,7 +65,7 @@ class Partitions:
     def __init__(self, X: Any, client: Client) -> None:
         """Kept by the workers where that takes less than half their memory, else read anew in every pass."""
         self.client = client
-        X = _in_good_parts(_checked(X), client)
+        X = _in_good_parts(checked(X), client)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         sizes = np.array(X.chunks[0], np.int64)
         self.parts = [
@@ -120,7 +120,7 @@ class Partitions:
         return np.array(self.fetch(rows, metric).result())
 
 
-def _checked(X: Any) -> Any:
+def checked(X: Any) -> Any:
     """X as an array of numbers with known chunks, or the error that says what to do."""
     if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
         raise UserTypeError(

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from sklearn.utils import check_random_state
-
 from ...algorithms.density import POWER
 from ...algorithms.facility_location import cover
-from ...io.source import Progress
+from ...cluster import SphericalKMeans
+from ...cluster.sampled import SAMPLE, auto_clusters
+from ...exceptions import UserError
+from ...paper import PaperMHEAL
 from ...selection import Selection
-from ...selector import MHEAL
-from ...validation import as_budget, as_labeled
+from ...strategy import Pool
 from .charges import find_charges
 from .clusters import find_clusters
 from .connect import connected
@@ -20,47 +20,48 @@ from .spread import spread_clusters, spread_pool, spread_quota
 from .standard import measure
 
 
-def select(
-    X: Any, budget: int, labeled: Any = None, *, model: MHEAL | None = None, progress: Progress | None = None
-) -> Selection:
-    """`budget` rows of the Dask array X, best first, away from the rows `labeled` already: those picked in memory.
-
-    The work is done by the active Dask client's cluster, or by one process for each core of this machine. Picks equal
-    those of the same rows in memory, except with cluster_sample=None and init="k-means++", where the clusters are
-    found in another way.
-
-    model : what to pick by, by default MHEAL(random_state=0)
-    progress : called with (done, total, what)
-    """
-    model = MHEAL(random_state=0) if model is None else model
-    model._check()
-    rng = check_random_state(model.random_state)
-    rng.randint(2**31)  # in memory this seeds the reduction of sparse pools: the draws after it must be the same
-    say = progress or (lambda done, total, what: None)
+def select(chosen: Pool, n: int, model: Any) -> Selection:
+    """n rows of a Dask array, best first, as MHEAL or PaperMHEAL picks them in memory."""
+    rng, labeled, say = chosen.random_state, chosen.labeled, chosen.checkpoint.report
+    published = isinstance(model, PaperMHEAL)
+    across = not published and model.across_clusters
     with connected() as client:
-        pool = Partitions(X, client)
-        labeled = as_labeled(labeled, pool.shape[0])
-        budget = as_budget(budget, pool.shape[0] - len(labeled))
+        pool = Partitions(chosen.X, client)
         say(0, 0, "reading")
-        metric = measure(pool, model.space)
+        metric = measure(pool, chosen.scaling)
         say(0, 0, "clustering")
-        clusters = find_clusters(pool, metric, model._kmeans(pool.shape[0], rng), model.cluster_sample, rng)
-        metric = replace(metric, unit=model.space == "unit")
+        rows = pool.shape[0]
+        k = auto_clusters(rows) if model.n_clusters == "auto" else model.n_clusters
+        if k > rows:
+            raise UserError(f"n_clusters is {k}, but X has only {rows} rows: ask for at most {rows}")
+        how = (
+            {"init": model.init, "max_iter": model.max_iter, "tol": model.tol}
+            if published
+            else {"max_iter": 10, "tol": 1e-3}
+        )
+        kmeans = SphericalKMeans(k, **how, random_state=rng.randint(2**31))
+        clusters = find_clusters(pool, metric, kmeans, None if published else SAMPLE, rng)
+        metric = replace(metric, unit=chosen.scaling == "unit")
         charges = None
-        if model.charge is not None:
+        if not published and model.density_power is not None:
             say(0, 0, "measuring density")
-            power = POWER if model.charge == "auto" else float(model.charge)
-            charges = find_charges(pool, metric, clusters, power, model.trim)
+            power = POWER if model.density_power == "auto" else float(model.density_power)
+            charges = find_charges(pool, metric, clusters, power, model.outlier_fraction)
         field = Field(pool, metric, clusters, charges)
-        if model.quota and model.global_repulsion:
-            picks = spread_quota(field, budget, labeled, progress)
-        elif model.global_repulsion:
+        if across and model.balance_clusters:
+            picks = spread_quota(field, n, labeled, say)
+        elif across:
             lead = None
-            if charges is not None and len(labeled) < model.cover:
+            if charges is not None and len(labeled) < model.n_representatives:
                 say(0, 0, "covering")
-                lead = cover(field, min(model.cover - len(labeled), budget), labeled, rng)
-            picks = spread_pool(field, budget, labeled, lead, progress)
+                lead = cover(field, min(model.n_representatives - len(labeled), n), labeled, rng)
+            picks = spread_pool(field, n, labeled, lead, say)
         else:
             say(0, 0, "picking")
-            picks = spread_clusters(field, budget, labeled, model, rng)
+            ways = (
+                {"n_starts": model.n_starts, "start_length": model.start_length, "direction": model.direction}
+                if published
+                else {"n_starts": 10, "start_length": 10, "direction": "tangent"}
+            )
+            picks = spread_clusters(field, n, labeled, published or model.balance_clusters, ways, rng)
         return Selection(picks.rows, clusters.labels_of(picks.rows), picks.gain, picks.radius)

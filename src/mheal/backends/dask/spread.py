@@ -70,14 +70,16 @@ def spread_quota(field: Field, budget: int, labeled: Rows, progress: Progress | 
     )  # fmt: skip
 
 
-def spread_clusters(field: Field, budget: int, labeled: Rows, model: Any, rng: np.random.RandomState) -> Spread:
+def spread_clusters(
+    field: Field, budget: int, labeled: Rows, quota: bool, ways: dict[str, Any], rng: np.random.RandomState
+) -> Spread:
     """Algorithm 2: the rows of each cluster come together on one worker, which spreads its picks among them."""
     pool, clusters = field.pool, field.clusters
     seeds = rng.randint(2**31, size=len(clusters.centers))
     of_labeled = clusters.labels_of(labeled)
     turns = turns_of(_sized(field), of_labeled, budget)
     wanted = np.bincount(turns, minlength=len(seeds))
-    if not model.quota:  # any cluster might win every turn
+    if not quota:  # any cluster might win every turn
         wanted = np.minimum(budget, clusters.sizes - np.bincount(of_labeled, minlength=len(seeds)))
     known = [np.sort(labeled[of_labeled == c]) for c in range(len(seeds))]
     parts: list[Spread | None] = [None] * len(seeds)
@@ -91,21 +93,20 @@ def spread_clusters(field: Field, budget: int, labeled: Rows, model: Any, rng: n
     pieces = {c: [p for p in range(len(pool)) if clusters.counts[p, c]] for c in looked_at}
     order = [(c, p) for c in looked_at for p in pieces[c]]
     taken = dict(zip(order, pool.run(_piece, [(split[p], c) for c, p in order]), strict=True))
-    how = {name: getattr(model, name) for name in ("n_starts", "start_length", "direction")}
     tasks = [
         (
             [taken[c, p] for p in pieces[c]],
             int(wanted[c]),
             known[c],
             clusters.centers[c],
-            {**how, "seed": int(seeds[c])},
+            {**ways, "seed": int(seeds[c])},
         )
         for c in looked_at
     ]
     del split, taken
     for c, part in zip(looked_at, pool.gather(pool.run(_spread, tasks, [field.charges is not None])), strict=True):
         parts[c] = part
-    return merge(parts, turns if model.quota else None, budget)  # type: ignore[arg-type]  # none is None any more
+    return merge(parts, turns if quota else None, budget)  # type: ignore[arg-type]  # none is None any more
 
 
 def _sized(field: Field) -> list[Any]:

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from mheal.evaluate import fit_model, make_model
-from mheal.models import MODELS, fit_on_pool
+from mheal.estimators import MODELS, fit_on_pool
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)

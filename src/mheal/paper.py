@@ -1,0 +1,129 @@
+"""PaperMHEAL: Algorithm 2 of the paper, as printed."""
+
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ._version import __version__
+from .algorithms.within_clusters import spread_clusters
+from .cluster import SphericalKMeans
+from .exceptions import UserError
+from .runtime.checkpoint import digest, mark
+from .scaled import clustered, form_of, scaled_points
+from .selection import Selection
+from .strategy import Pool, Strategy
+
+
+class PaperMHEAL(Strategy):
+    """Algorithm 2 as printed: farthest-first inside each spherical cluster, the same number of rows from each.
+
+    Rows are standardised and projected to the sphere, and clustered by spherical k-means. In each cluster, rotation
+    around the centre gives `n_starts` candidates for the first pick (Eq. 10–11); the farthest-first sequence with the
+    largest product of chords is kept (Eq. 12). Clusters do not see each other's picks.
+
+    Where the text is silent or cannot be meant: rotation starts do not repeat (the printed recursion alternates
+    between two rows), the first candidate is random, the remainder of n / n_clusters goes to the largest clusters, and
+    picks of the clusters alternate. It picks outliers first; `MHEAL` is the default for that reason.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_starts : int
+        Candidates for the first pick of a cluster.
+    start_length : int or "quota"
+        Length of the sequences that rank the candidates. "quota", the paper's, is the cluster's share of n: picks for a
+        small budget are then not the first picks of a larger one.
+    direction : "tangent" or "chord"
+        Direction of a row from the centre: along the great circle, or along the straight line.
+    scaling : "unit", "standard", "raw" or "auto"
+        As in `MHEAL`; "unit" is the paper's.
+    init : "random", "k-means++" or array (n_clusters, n_features)
+        Initial centres. "random", the paper's, keeps the best of ten runs.
+    max_iter, tol : of the clustering, see SphericalKMeans
+    device : str or None
+        A torch device such as "cuda".
+    random_state : int, Generator, RandomState or None
+    """
+
+    name, title = "mheal-paper", "MHEAL (paper)"
+    summary = "The published algorithm, as printed: farthest-first inside spherical clusters; picks outliers first"
+    cost = "time n_starts·N·budget·d / clusters, memory N"
+    kind = "one-shot"  # starts are ranked by sequences as long as the quota
+    backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
+    resumable = limits_memory = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "start_length": [Interval(Integral, 1, None, closed="left"), StrOptions({"quota"})],
+        "direction": [StrOptions({"tangent", "chord"})],
+        "scaling": [StrOptions({"auto", "standard", "unit", "raw"})],
+        "init": [StrOptions({"random", "k-means++"}), "array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "device": [str, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 10,
+        *,
+        n_starts: int = 10,
+        start_length: int | Literal["quota"] = "quota",
+        direction: Literal["tangent", "chord"] = "tangent",
+        scaling: Literal["auto", "standard", "unit", "raw"] = "unit",
+        init: Any = "random",
+        max_iter: int = 60,
+        tol: float = 1e-4,
+        device: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_starts = n_starts
+        self.start_length = start_length
+        self.direction = direction
+        self.scaling = scaling
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.random_state = random_state
+
+    def _pick(self, pool: Pool, n: int) -> Selection:
+        rng, run, X = pool.random_state, pool.checkpoint, pool.X
+        if form_of(X) == "dask":
+            return import_module(".backends.dask", __package__).select(pool, n, self)
+        if self.n_clusters > len(X):
+            raise UserError(f"n_clusters is {self.n_clusters}, but X has only {len(X)} rows: ask for at most {len(X)}")
+        if run.on_disk:
+            run.begin(self._described(pool, n))
+        points = scaled_points(X, pool.scaling, self.device, run)
+        kmeans = SphericalKMeans(
+            self.n_clusters, init=self.init, max_iter=self.max_iter, tol=self.tol, random_state=rng.randint(2**31)
+        )
+        points, clusters, centers = clustered(points, kmeans, None, pool.scaling, rng, run)
+        picks = spread_clusters(
+            points, n, pool.labeled, clusters, centers, None, quota=True, n_starts=self.n_starts,
+            start_length=self.start_length, direction=self.direction, rng=rng, stages=run,
+        )  # fmt: skip
+        where = clusters[picks.rows]
+        gains = picks.gain.tolist()
+        reasons = [
+            f"Farthest from the picks of its cluster {c} (distance {gain:.3g})." if np.isfinite(gain)
+            else f"First pick of cluster {c}." for c, gain in zip(where.tolist(), gains, strict=True)
+        ]  # fmt: skip
+        return Selection(picks.rows, where, picks.gain, picks.radius, reasons)
+
+    def _described(self, pool: Pool, n: int) -> dict[str, Any]:
+        """What a checkpoint recognises this selection by."""
+        parameters = {
+            name: digest(value) if isinstance(value, np.ndarray) else str(value)
+            for name, value in self.get_params().items()
+            if name != "random_state"
+        }
+        return {
+            "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
+            "parameters": parameters, "random_state": digest(pool.random_state.get_state()[1]), "mheal": __version__,
+        }  # fmt: skip

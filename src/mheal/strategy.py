@@ -1,0 +1,271 @@
+"""The base class of every strategy: checks what comes in, prepares the pool, and picks."""
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import InvalidParameterError
+
+from .backends.cpu.points import Points
+from .classes import as_classes, as_labels
+from .estimators import fit_on_pool
+from .exceptions import UserError, UserTypeError
+from .labelled import split_labels
+from .probabilities import as_proba
+from .runtime.checkpoint import Memory, Workspace, kept_unless_mistaken
+from .runtime.memory import limited_pages
+from .runtime.threads import single_threaded_blas
+from .scaled import form_of, to_numpy
+from .scaling import Scaling, comparable
+from .selection import Selection
+from .uncertainty import GivenProbabilities, fitted, warn_unused
+from .validation import as_budget, as_pool
+
+Rows = npt.NDArray[np.int64]
+Kind = Literal["ranked", "one-shot", "adaptive"]
+Progress = Callable[[int, int, str], None]  # done, total, what is being done
+Seed = int | np.random.Generator | np.random.RandomState | None
+
+
+def _no_rows() -> Rows:
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What a strategy may use: the features of every row, and the labels there are.
+
+    Parameters
+    ----------
+    X : (rows, columns) array of finite floats; a torch tensor or a Dask array for strategies that take these
+    labeled : rows of X that have a label, in the order they were labelled
+    labels : their classes, in the same order; empty where they are not known
+    model : a classifier with predict_proba or decision_function; None where there is none
+    rng : the strategy's only source of random numbers
+    scaling : what distances are measured on: columns of mean 0 and standard deviation 1 ("standard"), X as it is
+        ("raw"), the standardised rows projected to the sphere ("unit"), or "auto": raw where rows have unit length,
+        else standard
+    random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
+    checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit
+
+    A model may know rows by their numbers: a network that reads images, while X holds their features. It has
+    `classes_` and any of these methods, which are used instead of those that take features:
+
+    - row_proba(rows): class probabilities, (rows, classes)
+    - row_decision(rows): decision values, (rows, classes)
+    - row_samples(rows, n, rng): class probabilities under n draws of the model's weights, (n, rows, classes)
+    - row_embedding(rows): the input of its last, linear layer, (rows, width)
+    """
+
+    X: Any
+    labeled: Rows = field(default_factory=_no_rows)
+    labels: npt.NDArray[Any] = field(default_factory=_no_rows)
+    model: Any = None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    scaling: Scaling = "auto"
+    random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
+    checkpoint: Memory = field(default_factory=Memory)
+
+    @property
+    def unlabeled(self) -> Rows:
+        """Rows of X that can still be picked, ascending."""
+        free = np.ones(len(self.X), bool)
+        free[self.labeled] = False
+        return np.flatnonzero(free)
+
+    @cached_property
+    def Z(self) -> npt.NDArray[Any]:
+        """The scaled rows; constant columns become 0 where columns are standardised."""
+        X = as_pool(self.X)
+        if self.scaling == "raw":
+            return X
+        return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
+
+
+class Strategy(BaseEstimator, ABC):
+    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`; parameters go in __init__.
+
+    `kind` says how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
+    "one-shot": no labels are needed, but each budget has its own picks; "adaptive": picks depend on the labels so far.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]  # as it reads in a table
+    summary: ClassVar[str]  # what it picks and when to use it, one line
+    cost: ClassVar[str]  # time and memory, one line
+    kind: ClassVar[Kind] = "ranked"
+    needs_model: ClassVar[bool] = False
+    needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
+    needs_torch: ClassVar[bool] = False  # trains a network of its own
+    uses_proba: ClassVar[bool] = False  # needs nothing of a model but class probabilities
+    min_labels: ClassVar[int] = 1  # with fewer, no model is used
+    default_estimator: ClassVar[str] = "logistic"  # fitted on the labels where no model is given
+    backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # also "torch", "dask": forms of X that are not copied
+    resumable: ClassVar[bool] = False  # keeps intermediate results in a checkpoint
+    limits_memory: ClassVar[bool] = False  # works within memory_limit
+
+    def select(
+        self,
+        X: Any,
+        n: int,
+        *,
+        labeled: Any = None,
+        y: Any = None,
+        estimator: Any = None,
+        proba: Any = None,
+        scaling: Scaling | None = None,
+        memory_limit: int | None = None,
+        checkpoint: str | Path | Memory | None = None,
+        random_state: Seed = None,
+        progress: bool | Progress = False,
+    ) -> Selection:
+        """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
+
+        random_state=None takes the strategy's own `random_state`, if it has one.
+        """
+        if random_state is None:
+            random_state = getattr(self, "random_state", None)
+        if (checkpoint is not None or memory_limit is not None) and not isinstance(random_state, Integral):
+            raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
+        rng, older_rng = _random(random_state)
+        self._check()
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        X = self._prepared(X, older_rng)
+        rows = len(X)
+        labeled, labels = split_labels(labeled, y, rows)
+        n = as_budget(n, rows - len(labeled))
+        self._refuse_useless(memory_limit, checkpoint, proba, estimator)
+        model = self._model(X, labeled, labels, estimator, proba)
+        if self.needs_labels and not len(labels):
+            raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
+        if self.needs_model and model is None:
+            raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
+        with _opened(checkpoint, memory_limit, progress, X) as run, single_threaded_blas():
+            # BLAS in one thread: the order of sums, and so of near ties, must not depend on the machine
+            pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run)
+            picked = self._pick(pool, n)
+        if not isinstance(picked, Selection):
+            picked = Selection.of(picked)
+        return self._explained(picked, index)
+
+    @abstractmethod
+    def _pick(self, pool: Pool, n: int) -> Selection | Rows:
+        """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
+
+    def _check(self) -> None:
+        """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise UserError(str(error)) from error
+
+    def _scaling(self) -> Scaling:
+        """What distances are measured on where the caller does not say."""
+        return getattr(self, "scaling", "auto")
+
+    def _prepared(self, X: Any, random_state: np.random.RandomState) -> Any:
+        """X as the strategy takes it: a checked array, tensor or Dask array."""
+        seed = int(random_state.randint(2**31))  # of the reduction of wide sparse matrices
+        form = form_of(X)
+        if form == "dask":
+            if "dask" not in self.backends:
+                raise UserError(f"{self.name} does not run on a Dask array: use mheal or mheal-paper, or X.compute()")
+            return import_module(".backends.dask.partitions", __package__).checked(X)
+        if form == "torch":
+            return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
+        return as_pool(X, seed)
+
+    def _refuse_useless(self, memory_limit: Any, checkpoint: Any, proba: Any, estimator: Any) -> None:
+        if memory_limit is not None and not self.limits_memory:
+            raise UserError(f"{self.name} does not work within a memory limit: leave it out, or use mheal")
+        if checkpoint is not None and not self.resumable:
+            raise UserError(f"{self.name} keeps no intermediate results: leave out the checkpoint, or use mheal")
+        if proba is not None and not self.uses_proba:
+            raise UserError(f"{self.name} has no use for class probabilities alone: leave out proba, or use mheal")
+        if proba is not None and estimator is not None:
+            raise UserError("proba and estimator are both given: give one of them")
+
+    def _model(self, X: Any, labeled: Rows, labels: npt.NDArray[Any], estimator: Any, proba: Any) -> Any:
+        """The model to query: the one given, else one that is fitted on the labels; None where none is of use."""
+        if proba is not None:
+            model: Any = GivenProbabilities(as_proba(proba, len(X)))
+            if len(labeled) == 0:  # the model was trained on rows that are not in X
+                return model
+        elif estimator is None and not (self.kind == "adaptive" and len(labels)):
+            return None
+        if form_of(X) == "dask":
+            raise UserError(
+                "a Dask array is picked from without a model: leave out y, estimator and proba, or X.compute()"
+            )
+        if len(labeled) < self.min_labels and not self.needs_model:
+            warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
+            return None
+        if proba is not None:
+            return model
+        if estimator is not None:
+            return fitted(estimator, to_numpy(X), labeled, labels)
+        return self._default_model(to_numpy(X), labeled, labels)
+
+    def _default_model(self, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
+        """A classifier of the labels; None, with a warning, where they are of no use to one that can be left out."""
+        if self.needs_model:
+            return fit_on_pool(self.default_estimator, 0, X, labeled, as_labels(labels, len(labels)))
+        classes, why = as_classes(labels)
+        if classes is None:
+            warn_unused(why)
+            return None
+        return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
+
+    def _explained(self, picks: Selection, index: Any) -> Selection:
+        """The picks with a reason each, and with the index of the frame they are from."""
+        reason: Sequence[str] = picks.reason if any(picks.reason) else [f"{self.title}: {self.summary}"] * len(picks)
+        labels = None if index is None else index[picks.indices]
+        return Selection(picks.indices, picks.cluster, picks.gain, picks.radius, reason, labels)
+
+
+@contextmanager
+def _opened(
+    checkpoint: str | Path | Memory | None, memory_limit: int | None, progress: bool | Progress, X: Any
+) -> Iterator[Memory]:
+    """The checkpoint of a run; its folder is deleted when all goes well."""
+    report = progress if callable(progress) else None
+    if isinstance(checkpoint, Memory):
+        run = checkpoint
+    elif checkpoint is not None:
+        run = Workspace(checkpoint, memory_limit, report)
+    elif memory_limit is not None:
+        run = Workspace(Path(tempfile.mkdtemp(prefix="mheal-")), memory_limit, report)
+    else:
+        run = Memory(report)
+    with nullcontext() if memory_limit is None else limited_pages(X, memory_limit), kept_unless_mistaken(run):
+        yield run
+    if run is not checkpoint:
+        run.end()
+
+
+def _random(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomState]:
+    """The same seed or stream in both of NumPy's forms."""
+    if random_state is None or isinstance(random_state, Integral):
+        try:
+            return np.random.default_rng(random_state), np.random.RandomState(random_state)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise UserError(f"random_state must be between 0 and 2**32 − 1, got {random_state!r}") from error
+    if isinstance(random_state, np.random.Generator):
+        return random_state, np.random.RandomState(random_state.bit_generator)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state), random_state
+    raise UserTypeError(
+        f"random_state must be an integer, a NumPy Generator or RandomState or None, got {random_state!r}"
+    )
