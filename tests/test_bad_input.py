@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from mheal import MHEAL
+from mheal import MHEAL, PaperMHEAL
 
 X = load_digits().data.astype(np.float32)
 
@@ -27,14 +27,11 @@ BAD = {
     "complex sparse": (sparse.csr_matrix(X[:9] + 1j), {}, TypeError, "complex"),
     "NaN, raw, many rows": (
         np.r_[np.ones((15_000, 2)), [[1, np.nan]], np.ones((9_000, 2))],
-        {"space": "raw"},
+        {"scaling": "raw"},
         ValueError,
         "NaN at row 15000, column 1",
     ),
     "all labelled": (X[:9], {"labeled": range(9)}, ValueError, "every row is labelled"),
-    "n_init": (X, {"n_init": 0}, ValueError, "n_init must be"),
-    "max_iter": (X, {"max_iter": None}, ValueError, "max_iter must be"),
-    "tol": (X, {"tol": -1}, ValueError, "tol must be"),
     "text column": (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), {}, TypeError, "column 'b' is not numeric"),
     "all rows equal": (np.ones((20, 4)), {}, ValueError, "all 20 rows of X are equal"),
     "budget 0": (X, {"budget": 0}, ValueError, "at least 1"),
@@ -48,11 +45,12 @@ BAD = {
     "labelled floats": (X, {"labeled": [1.0, 2.0]}, TypeError, "row numbers"),
     "mask of wrong length": (X, {"labeled": np.ones(3, bool)}, ValueError, "1797 rows"),
     "too many clusters": (X, {"n_clusters": 2000}, ValueError, "at most 1797"),
-    "clusters 0": (X, {"n_clusters": 0}, ValueError, "n_clusters must be"),
-    "space": (X, {"space": "flat"}, ValueError, "space must be one of"),
-    "charge": (X, {"charge": -1}, ValueError, "charge must be"),
-    "trim": (X, {"trim": 1.5}, ValueError, "trim must be"),
-    "starts": (X, {"n_starts": 0}, ValueError, "n_starts must be"),
+    "clusters 0": (X, {"n_clusters": 0}, ValueError, "'n_clusters' parameter of MHEAL must be"),
+    "scaling": (X, {"scaling": "flat"}, ValueError, "'scaling' parameter"),
+    "density power": (X, {"density_power": -1}, ValueError, "'density_power' parameter"),
+    "outliers": (X, {"outlier_fraction": 1.5}, ValueError, "'outlier_fraction' parameter"),
+    "representatives": (X, {"n_representatives": -1}, ValueError, "'n_representatives' parameter"),
+    "random state": (X, {"random_state": "one"}, TypeError, "random_state must be an integer"),
 }
 
 
@@ -61,5 +59,11 @@ def test_bad_input_gets_one_clear_line(case):
     pool, arguments, error, message = case
     parameters = {k: v for k, v in arguments.items() if k not in ("budget", "labeled")}
     with pytest.raises(error, match=message) as raised:
-        MHEAL(**parameters).select(pool, arguments.get("budget", 1), arguments.get("labeled"))
+        MHEAL(**parameters).select(pool, arguments.get("budget", 1), labeled=arguments.get("labeled"))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("parameter", ["n_clusters", "n_starts", "max_iter"])
+def test_parameters_of_the_paper_are_checked(parameter):
+    with pytest.raises(ValueError, match=f"'{parameter}' parameter of PaperMHEAL"):
+        PaperMHEAL(**{parameter: 0}).select(X, 5)

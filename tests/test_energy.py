@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mheal.sphere import unit_rows
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ortho_group
 
@@ -18,6 +17,7 @@ from mheal.energy import (
     riemannian_gradient,
     squared_chords,
 )
+from mheal.sphere import unit_rows
 
 EXPONENTS = pytest.mark.parametrize("s", [0, 1, 2, 3])
 

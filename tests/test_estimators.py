@@ -5,8 +5,8 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from mheal.evaluate import fit_model, make_model
 from mheal.estimators import MODELS, fit_on_pool
+from mheal.evaluate import fit_model, make_model
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)

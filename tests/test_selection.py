@@ -1,11 +1,15 @@
 """Selection: frozen, comparable, saved whole or not at all."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mheal
 from mheal import Selection
 
-PICKS = Selection([7, 3, 9], [1, 0, 1], [np.inf, 2.5, 1.25], [2.5, 1.25, 0.5])
+PICKS = Selection(
+    [7, 3, 9], [1, 0, 1], [np.inf, 2.5, 1.25], [2.5, 1.25, 0.5], ["the first", "far, far away", '<b>"near"</b>']
+)
 
 
 def test_is_frozen():
@@ -17,7 +21,7 @@ def test_is_frozen():
 
 def test_frame():
     frame = PICKS.to_frame()
-    assert frame.columns == ["rank", "row", "cluster", "gain", "radius"]
+    assert frame.columns == ["rank", "row", "cluster", "gain", "radius", "reason"]
     assert frame["rank"].to_list() == [1, 2, 3]
     assert frame["row"].to_list() == [7, 3, 9]
 
@@ -26,6 +30,7 @@ def test_frame():
 def test_round_trip(tmp_path, name):
     PICKS.save(tmp_path / name)
     assert Selection.load(tmp_path / name) == PICKS
+    assert Selection.load(tmp_path / name).reason == PICKS.reason
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
@@ -70,3 +75,55 @@ def test_torch_subset():
 
 def test_repr():
     assert repr(PICKS) == "Selection(3 rows: 7, 3, 9)"
+
+
+def test_it_is_an_index():
+    A = np.arange(40).reshape(20, 2)
+    np.testing.assert_array_equal(A[PICKS], A[[7, 3, 9]])
+    frame = pd.DataFrame(A, index=[f"r{i}" for i in range(20)])
+    assert frame.iloc[PICKS].index.tolist() == ["r7", "r3", "r9"]
+    assert list(PICKS) == [7, 3, 9]
+    assert len(PICKS) == 3
+    assert 3 in PICKS
+    assert PICKS[0] == 7
+    np.testing.assert_array_equal(np.asarray(PICKS), [7, 3, 9])
+    torch = pytest.importorskip("torch")
+    assert torch.as_tensor(A)[np.asarray(PICKS)].tolist() == A[[7, 3, 9]].tolist()
+
+
+def test_a_slice_is_the_first_picks():
+    assert PICKS[:2] == Selection([7, 3], [1, 0], [np.inf, 2.5], [2.5, 1.25])
+    assert PICKS[:2].reason == ("the first", "far, far away")
+    assert PICKS[:1] + PICKS[1:] == PICKS
+
+
+def test_picks_of_a_frame_keep_its_index():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), index=pd.Index([f"p{i}" for i in range(60)], name="patient"))
+    picks = mheal.select(frame, 5)
+    assert picks.to_pandas().index.tolist() == frame.iloc[picks].index.tolist()
+    assert picks[:2].to_pandas().index.name == "patient"
+    assert picks.to_pandas()["row"].tolist() == list(picks)
+    assert mheal.select(frame.to_numpy(), 5).to_pandas().index.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_selection_says_which_rows_are_labelled():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    first = mheal.select(X, 10)
+    assert mheal.select(X, 5, labeled=first) == mheal.select(X, 5, labeled=first.indices)
+
+
+@pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random", "typiclust"])
+def test_every_pick_has_a_reason(strategy):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    picks = mheal.select(X, 30, strategy=strategy)
+    assert len(picks.reason) == 30
+    assert all(reason.endswith(".") or ":" in reason for reason in picks.reason)
+
+
+def test_a_notebook_shows_a_table_with_what_people_wrote_made_harmless():
+    html = PICKS._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+    assert "more" in Selection.of(np.arange(50))._repr_html_()

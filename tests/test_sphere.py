@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from mheal.sphere import gaussian_random_projection, standardize, unit_rows
 from sklearn.preprocessing import StandardScaler
 
 from mheal import sphere as project
+from mheal.sphere import gaussian_random_projection, standardize, unit_rows
 
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 

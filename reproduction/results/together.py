@@ -21,13 +21,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
 
+from mheal import datasets
 from mheal_reproduction.paper.image_lines import COLUMNS, answers, lines
 from mheal_reproduction.paper.image_pools import KINDS
 from mheal_reproduction.paper.image_tables import Task, protocol
 from mheal_reproduction.paper.machine import hindrance
 from mheal_reproduction.paper.rows import RawRows, Row, stored_rows
-
-from mheal import datasets
 
 GROUPS = (  # what is slow alone comes first; lines that no group names make a group of their own
     ("VAAL",),

@@ -2,6 +2,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+
 from mheal_reproduction.clustering_accuracy import clustering_accuracy
 
 

@@ -4,12 +4,12 @@ import shutil
 
 import numpy as np
 import pytest
-from mheal_reproduction.command import reproduce
-from mheal_reproduction.paper import EXPERIMENTS
 from sklearn.datasets import load_breast_cancer
 
 from mheal.cli import main
 from mheal.cli.datasets import datasets
+from mheal_reproduction.command import reproduce
+from mheal_reproduction.paper import EXPERIMENTS
 
 
 @pytest.fixture(scope="module")

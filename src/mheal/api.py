@@ -22,6 +22,7 @@ def select(
     y: Any = None,
     estimator: Any = None,
     proba: Any = None,
+    utility: Any = None,
     strategy: str | Strategy = "mheal",
     n_classes: int | None = None,
     scaling: Scaling = "auto",
@@ -50,6 +51,8 @@ def select(
         labels if it is not fitted yet. Without it, a small classifier is fitted where the strategy needs one.
     proba : (rows, classes) array or None
         Class probabilities of every row by your own model, instead of `estimator`.
+    utility : (rows,) array or None
+        How much each row counts, ≥ 0, where you have a measure of your own instead of a classifier.
     strategy : str or Strategy
         A name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`.
     n_classes : int or None
@@ -94,8 +97,8 @@ def select(
     if changes:
         chosen = clone(chosen).set_params(**changes)
     return chosen.select(
-        X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, scaling=None if scaling == "auto" else scaling,
-        memory_limit=memory_limit, checkpoint=checkpoint, random_state=random_state, progress=progress,
+        X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
+        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint, random_state=random_state, progress=progress,
     )  # fmt: skip
 
 

@@ -123,7 +123,8 @@ class PaperMHEAL(Strategy):
             for name, value in self.get_params().items()
             if name != "random_state"
         }
+        seed = digest(pool.random_state.get_state(legacy=False)["state"]["key"])
         return {
             "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
-            "parameters": parameters, "random_state": digest(pool.random_state.get_state()[1]), "mheal": __version__,
+            "parameters": parameters, "random_state": seed, "mheal": __version__,
         }  # fmt: skip

@@ -80,8 +80,8 @@ class Selection:
         """The row at a place, or the picks of a slice: `picks[:50]` are the 50 best."""
         if not isinstance(at, slice):
             return int(self.indices[at])
-        columns = (getattr(self, name)[at] for name in COLUMNS)
-        return Selection(*columns, self.reason[at], None if self.index is None else self.index[at])
+        columns = {name: getattr(self, name)[at] for name in COLUMNS}
+        return Selection(**columns, reason=self.reason[at], index=None if self.index is None else self.index[at])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """The row numbers, so that NumPy and pandas take a Selection as an index."""
@@ -94,9 +94,9 @@ class Selection:
 
     def __add__(self, then: "Selection") -> "Selection":
         """These picks, then those."""
-        columns = (np.concatenate([getattr(self, name), getattr(then, name)]) for name in COLUMNS)
+        columns = {name: np.concatenate([getattr(self, name), getattr(then, name)]) for name in COLUMNS}
         index = None if self.index is None or then.index is None else self.index.append(then.index)
-        return Selection(*columns, (*self.reason, *then.reason), index)
+        return Selection(**columns, reason=(*self.reason, *then.reason), index=index)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.indices[:6])) + (", …" if len(self) > 6 else "")

@@ -82,7 +82,7 @@ class MHEAL(Strategy):
     summary = "Representative rows, then rows far from all others; with labels also where a model is uncertain"
     cost = "time N·√budget·d in practice, memory N"
     kind = "adaptive"
-    uses_proba = True
+    uses_proba = uses_utility = True
     min_labels = MIN_LABELS
     default_estimator = "logistic+knn"
     backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
@@ -147,9 +147,9 @@ class MHEAL(Strategy):
 
     def _uncertainty(self, pool: Pool) -> Scores | None:
         """How much each row counts, at most 1; None if all rows count the same."""
-        if pool.model is None:
-            return None
-        found = uncertainty(PoolProbabilities(pool))
+        found = pool.utility
+        if pool.model is not None:
+            found = uncertainty(PoolProbabilities(pool))
         return None if found is None else found / found.max()
 
     def _spread_distinct(
@@ -233,7 +233,7 @@ class MHEAL(Strategy):
         return {
             "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
             "uncertainty": None if weights is None else digest(weights), "parameters": parameters,
-            "random_state": digest(pool.random_state.get_state()[1]), "mheal": __version__,
+            "random_state": digest(pool.random_state.get_state(legacy=False)["state"]["key"]), "mheal": __version__,
         }  # fmt: skip
 
     def energy(self, X: Any, rows: Any) -> Scores:

@@ -29,7 +29,7 @@ from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, fitted, warn_unused
-from .validation import as_budget, as_pool
+from .validation import as_budget, as_pool, as_worth
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
@@ -56,6 +56,7 @@ class Pool:
         ("raw"), the standardised rows projected to the sphere ("unit"), or "auto": raw where rows have unit length,
         else standard
     random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
+    utility : how much each row counts, given by the user instead of a model; None: all the same
     checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit
 
     A model may know rows by their numbers: a network that reads images, while X holds their features. It has
@@ -75,6 +76,7 @@ class Pool:
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
     checkpoint: Memory = field(default_factory=Memory)
+    utility: npt.NDArray[np.float64] | None = None
 
     @property
     def unlabeled(self) -> Rows:
@@ -108,6 +110,7 @@ class Strategy(BaseEstimator, ABC):
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
     uses_proba: ClassVar[bool] = False  # needs nothing of a model but class probabilities
+    uses_utility: ClassVar[bool] = False
     min_labels: ClassVar[int] = 1  # with fewer, no model is used
     default_estimator: ClassVar[str] = "logistic"  # fitted on the labels where no model is given
     backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # also "torch", "dask": forms of X that are not copied
@@ -123,6 +126,7 @@ class Strategy(BaseEstimator, ABC):
         y: Any = None,
         estimator: Any = None,
         proba: Any = None,
+        utility: Any = None,
         scaling: Scaling | None = None,
         memory_limit: int | None = None,
         checkpoint: str | Path | Memory | None = None,
@@ -144,15 +148,16 @@ class Strategy(BaseEstimator, ABC):
         rows = len(X)
         labeled, labels = split_labels(labeled, y, rows)
         n = as_budget(n, rows - len(labeled))
-        self._refuse_useless(memory_limit, checkpoint, proba, estimator)
-        model = self._model(X, labeled, labels, estimator, proba)
+        self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
+        utility = None if utility is None else as_worth(utility, rows)
+        model = None if utility is not None else self._model(X, labeled, labels, estimator, proba)
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
         if self.needs_model and model is None:
             raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
         with _opened(checkpoint, memory_limit, progress, X) as run, single_threaded_blas():
             # BLAS in one thread: the order of sums, and so of near ties, must not depend on the machine
-            pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run)
+            pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run, utility)
             picked = self._pick(pool, n)
         if not isinstance(picked, Selection):
             picked = Selection.of(picked)
@@ -187,28 +192,29 @@ class Strategy(BaseEstimator, ABC):
             return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
         return as_pool(X, seed)
 
-    def _refuse_useless(self, memory_limit: Any, checkpoint: Any, proba: Any, estimator: Any) -> None:
+    def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
+        """One line for what the strategy would ignore."""
         if memory_limit is not None and not self.limits_memory:
             raise UserError(f"{self.name} does not work within a memory limit: leave it out, or use mheal")
         if checkpoint is not None and not self.resumable:
             raise UserError(f"{self.name} keeps no intermediate results: leave out the checkpoint, or use mheal")
         if proba is not None and not self.uses_proba:
             raise UserError(f"{self.name} has no use for class probabilities alone: leave out proba, or use mheal")
-        if proba is not None and estimator is not None:
-            raise UserError("proba and estimator are both given: give one of them")
+        if utility is not None and not self.uses_utility:
+            raise UserError(f"{self.name} has no use for a utility of each row: leave it out, or use mheal")
+        if sum(given is not None for given in (estimator, proba, utility)) > 1:
+            raise UserError("of estimator, proba and utility more than one is given: give one of them")
 
     def _model(self, X: Any, labeled: Rows, labels: npt.NDArray[Any], estimator: Any, proba: Any) -> Any:
         """The model to query: the one given, else one that is fitted on the labels; None where none is of use."""
-        if proba is not None:
-            model: Any = GivenProbabilities(as_proba(proba, len(X)))
-            if len(labeled) == 0:  # the model was trained on rows that are not in X
-                return model
-        elif estimator is None and not (self.kind == "adaptive" and len(labels)):
+        if proba is None and estimator is None and not (self.kind == "adaptive" and len(labels)):
             return None
         if form_of(X) == "dask":
-            raise UserError(
-                "a Dask array is picked from without a model: leave out y, estimator and proba, or X.compute()"
-            )
+            raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
+        if proba is not None:
+            model = GivenProbabilities(as_proba(proba, len(X)))
+            if len(labeled) == 0:  # it was trained on rows that are not in X
+                return model
         if len(labeled) < self.min_labels and not self.needs_model:
             warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
             return None

@@ -73,7 +73,9 @@ def probabilities(pool: "Pool", rows: Rows) -> Scores:
     if hasattr(pool.model, "predict_proba"):
         step = max(1, NUMBERS // pool.X.shape[1])
         blocks = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
-        return np.concatenate([np.asarray(pool.model.predict_proba(pool.X[block]), np.float64) for block in blocks])
+        return np.concatenate(
+            [np.asarray(pool.model.predict_proba(_features(pool, block)), np.float64) for block in blocks]
+        )
     return softmax(decision_values(pool, rows), axis=1)
 
 
@@ -91,7 +93,7 @@ def decision_values(pool: "Pool", rows: Rows) -> Scores:
     if hasattr(model, "row_decision"):
         values = np.asarray(model.row_decision(rows), np.float64)
     elif hasattr(model, "decision_function"):
-        values = np.asarray(model.decision_function(pool.X[rows]), np.float64)
+        values = np.asarray(model.decision_function(_features(pool, rows)), np.float64)
     else:
         kind = type(model).__name__
         raise UserTypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
@@ -128,13 +130,9 @@ def fitted(estimator: Any, X: npt.NDArray[Any], rows: Rows, labels: npt.NDArray[
         return estimator
     if not hasattr(estimator, "fit"):
         raise UserTypeError(f"estimator is a {type(estimator).__name__}: give a classifier with fit and predict_proba")
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        pass
-    except TypeError as error:  # a class, or what is no estimator
-        raise UserTypeError(f"estimator must be a classifier, got {estimator!r}: give an instance") from error
-    else:
+    if isinstance(estimator, type):
+        raise UserTypeError(f"estimator is the class {estimator.__name__}: give an instance of it")
+    if _is_fitted(estimator):
         return estimator
     if not len(labels):
         raise UserError("estimator is not fitted, and there are no labels to fit it on: give labeled and y, or fit it")
@@ -143,6 +141,22 @@ def fitted(estimator: Any, X: npt.NDArray[Any], rows: Rows, labels: npt.NDArray[
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{type(estimator).__name__} cannot be fitted on the {len(rows)} labels: {reason}") from error
+
+
+def _is_fitted(estimator: Any) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    except (TypeError, AttributeError):  # no scikit-learn estimator, though it may have its methods
+        return hasattr(estimator, "classes_")
+    return True
+
+
+def _features(pool: "Pool", rows: Rows) -> npt.NDArray[Any]:
+    """These rows as a model takes them."""
+    found = pool.X[rows]
+    return np.asarray(found.cpu() if hasattr(found, "cpu") else found)
 
 
 def warn_unused(reason: str) -> None:

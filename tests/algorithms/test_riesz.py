@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from mheal.sphere import unit_rows
 from scipy.spatial.distance import cdist
 
 from mheal.algorithms.riesz import riesz_descent, riesz_search, snap
 from mheal.algorithms.sequential import sequential
 from mheal.energy import hyperspherical_energy
+from mheal.sphere import unit_rows
 
 
 def points(n: int, d: int, seed: int = 0) -> np.ndarray:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from mheal.sphere import unit_rows
 from scipy.stats import ortho_group
 
 from mheal.algorithms.rotation import directions, printed_rotation, rotation_starts
+from mheal.sphere import unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["tangent", "chord"])
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mheal.sphere import unit_rows
 
 from mheal import sphere as project
 from mheal.algorithms.sequential import best_start, greedy, sequential
 from mheal.energy import log_product
+from mheal.sphere import unit_rows
 
 
 def points(n: int, d: int, seed: int = 0) -> np.ndarray:

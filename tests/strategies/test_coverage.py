@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from mheal.sphere import unit_rows
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import reference
 from mheal import MHEAL
+from mheal.sphere import unit_rows
 from mheal.strategies import Pool, coverage, get
 from mheal.strategies.coverage import Coverage, cover, gaussian, tophat
 from mheal.strategies.distances import median_distance

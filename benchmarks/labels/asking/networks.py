@@ -13,16 +13,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from mheal_reproduction.networks.labelling import Method, Run, run_together
-from mheal_reproduction.paper.image_lines import CANDIDATES, COLUMNS, DRAWS, FIRST, ROUND
-from mheal_reproduction.paper.image_pools import image_pool
-from mheal_reproduction.paper.image_tables import Task, Trainers, channels_first
-from mheal_reproduction.paper.machine import gpu
 from variants import Asking
 
 from mheal import datasets
 from mheal.strategies import get
 from mheal.strategies.base import Strategy
+from mheal_reproduction.networks.labelling import Method, Run, run_together
+from mheal_reproduction.paper.image_lines import CANDIDATES, COLUMNS, DRAWS, FIRST, ROUND
+from mheal_reproduction.paper.image_pools import image_pool
+from mheal_reproduction.paper.image_tables import Task, Trainers, channels_first
+from mheal_reproduction.paper.machine import gpu
 
 LEFT_OUT = 10_000
 BUDGETS = {"mnist": COLUMNS["mnist"], "cifar10": (1000, 2000, 5000), "cifar100": (2000, 5000, 10_000)}

@@ -20,12 +20,12 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MHEAL_NUM_THREADS")
     os.environ[variable] = "1"  # one process a core
 
 import numpy as np
-from mheal_reproduction.paper.image_pools import KINDS, image_pool
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from mheal.estimators import fit_model, predict
 from mheal.strategies import Pool, get
+from mheal_reproduction.paper.image_pools import KINDS, image_pool
 
 POOLS = {"adult": ("natural",), "nomao": ("natural",), "mnist": KINDS, "fashion_mnist": KINDS}
 MODELS = ("logistic", "svm")

@@ -21,8 +21,6 @@ sys.path.append(str(Path(__file__).parents[1]))  # where by_unit is
 
 import numpy as np
 from by_unit import arguments, measure
-from mheal_reproduction.networks.recipes import mnist
-from mheal_reproduction.networks.training import train_many
 from sklearn.datasets import load_digits
 
 import mheal
@@ -30,6 +28,8 @@ from mheal.embed import methods as embed
 from mheal.embed.edges import edges
 from mheal.estimators import fit_model
 from mheal.scaling import to_sphere
+from mheal_reproduction.networks.recipes import mnist
+from mheal_reproduction.networks.training import train_many
 
 NAMES = ("mnist", "fashion_mnist", "cifar10", "digits")
 EMBEDDINGS = ("random", "pca", "edges", "shapes")

@@ -16,16 +16,16 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import finish_on_cpu
+
+from mheal import datasets
+from mheal.embed.device_images import Images
+from mheal.strategies import get
 from mheal_reproduction.networks import training
 from mheal_reproduction.networks.labelling import Method, plan
 from mheal_reproduction.networks.recipes import cifar
 from mheal_reproduction.paper.image_lines import FIRST
 from mheal_reproduction.paper.image_tables import channels_first
 from mheal_reproduction.paper.machine import gpu
-
-from mheal import datasets
-from mheal.embed.device_images import Images
-from mheal.strategies import get
 
 CHARGE, LEFT_OUT, PLANNED, SEEDS = 1.0, 10_000, (1000, 2000, 5000), range(3)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+
+from mheal import SphericalKMeans
 from mheal_reproduction.clustering_accuracy import clustering_accuracy
 from mheal_reproduction.networks.clustering import MAX_ITER, STARTS, initial_clusters
 from mheal_reproduction.networks.dec import Refinement, Rows, codes_of, pretrain
@@ -22,8 +24,6 @@ from mheal_reproduction.paper.machine import gpu
 from mheal_reproduction.paper.table1_deep import recipe_of
 from mheal_reproduction.paper.table1_images import drawn, load
 from mheal_reproduction.paper.table1_numbers import DEC
-
-from mheal import SphericalKMeans
 
 N = 60_000
 Start = tuple[np.ndarray, np.ndarray]  # centres and labels

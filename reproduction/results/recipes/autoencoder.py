@@ -11,11 +11,11 @@ import json
 import sys
 from pathlib import Path
 
-from mheal_reproduction.networks.clustering import fit_many
-from mheal_reproduction.networks.dec import Recipe
 from sklearn.neighbors import KNeighborsClassifier
 
 from mheal import datasets
+from mheal_reproduction.networks.clustering import fit_many
+from mheal_reproduction.networks.dec import Recipe
 
 IMAGES, JUDGED, EPOCHS, NEIGHBOURS = 6000, 1000, 20, 20
 RATES, SEEDS = (1.0, 0.1), range(5)

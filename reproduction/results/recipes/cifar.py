@@ -15,11 +15,11 @@ from time import perf_counter
 
 import numpy as np
 import torch
+
+from mheal import datasets
 from mheal_reproduction.networks import recipes
 from mheal_reproduction.networks.classifier import accuracies
 from mheal_reproduction.networks.training import train_many
-
-from mheal import datasets
 
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 X, y, X_test, y_test = datasets.load("cifar10", folder)

@@ -2,11 +2,11 @@ import json
 
 import numpy as np
 import pytest
-from mheal_reproduction.networks.labelling import ImagePool, Method, Run, plan, run_together
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from mheal.strategies import get
+from mheal_reproduction.networks.labelling import ImagePool, Method, Run, plan, run_together
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)

@@ -9,12 +9,11 @@ from sklearn.linear_model import LogisticRegression
 
 torch = pytest.importorskip("torch")
 
-from mheal_reproduction.networks import recipes  # noqa: E402
-from mheal_reproduction.networks.classifier import accuracies  # noqa: E402
-from mheal_reproduction.networks.recipes import Recipe  # noqa: E402
-from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many  # noqa: E402
-
-from mheal.embed.device_images import Images  # noqa: E402
+from mheal.embed.device_images import Images
+from mheal_reproduction.networks import recipes
+from mheal_reproduction.networks.classifier import accuracies
+from mheal_reproduction.networks.recipes import Recipe
+from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from mheal_reproduction.paper.rows import made_so, stored_rows
 
 pytest.importorskip("torch")

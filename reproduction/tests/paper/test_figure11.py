@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+
 from mheal_reproduction.paper import figure11
 from mheal_reproduction.paper.figure11 import Plane, draw_images
 from mheal_reproduction.paper.figure11_page import DATASETS, LINES, RANDOM, SETTINGS, verdicts
 from mheal_reproduction.paper.figure11_page import summary as summarise
 from mheal_reproduction.paper.report import Values
 from mheal_reproduction.paper.rows import KEY
-from sklearn.datasets import load_digits
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target

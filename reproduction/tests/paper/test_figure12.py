@@ -2,6 +2,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.svm import SVC
+
+from mheal.strategies.base import Strategy
+from mheal.strategies.doubt import decision_values
+from mheal.uncertainty import margins
 from mheal_reproduction.paper import figure12
 from mheal_reproduction.paper.figure12 import seeds_of
 from mheal_reproduction.paper.figure12_page import (
@@ -18,12 +24,6 @@ from mheal_reproduction.paper.figure12_page import (
     _shrinking,
 )
 from mheal_reproduction.paper.svm_curves import GrowingSVC, learning_curve, repetition
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.svm import SVC
-
-from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values
-from mheal.uncertainty import margins
 
 
 def silent(done, total, what):

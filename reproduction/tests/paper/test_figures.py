@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+
 from mheal_reproduction.paper import load
 from mheal_reproduction.paper.figure6 import measure
 from mheal_reproduction.paper.figure7 import _pooled

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 
 pytest.importorskip("torch")
 
+from mheal.embed.simclr import encode
 from mheal_reproduction.paper import Part, image_plans, image_tables, machine
 from mheal_reproduction.paper.image_features import Features, principal
 from mheal_reproduction.paper.image_lines import COLUMNS, answers, lines
@@ -19,8 +20,6 @@ from mheal_reproduction.paper.image_unfinished import Unfinished
 from mheal_reproduction.paper.published import BUDGETS, accuracies
 from mheal_reproduction.paper.rows import RawRows, stored_rows
 from mheal_reproduction.paper.table3 import run
-
-from mheal.embed.simclr import encode
 
 TITLES = ["Random", "K-means", "BALD", "Core-set", "MHEAL (paper)", "MHEAL"]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.image import imread
+
 from mheal_reproduction.paper import Part, image_tables
 from mheal_reproduction.paper.image_lines import answers
 from mheal_reproduction.paper.image_measured import Measured

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+
 from mheal_reproduction import pairwise
 from mheal_reproduction.pairwise import Pairs, as_numpy, greedy, match, on_device
 from mheal_reproduction.paper.matching import (
@@ -14,7 +16,6 @@ from mheal_reproduction.paper.matching import (
     smoothed_kl,
     zero_beta,
 )
-from sklearn.datasets import load_digits
 
 torch = pytest.importorskip("torch")
 on_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]

@@ -1,4 +1,5 @@
 import numpy as np
+
 from mheal_reproduction.paper.report import Values, compare, percent, table, tally, verdict
 
 

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from mheal_reproduction.paper.rows import RawRows, measure_all
 
 

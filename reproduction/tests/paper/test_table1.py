@@ -3,6 +3,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+
 from mheal_reproduction.paper import machine, table1
 from mheal_reproduction.paper.table1 import measure, open_rows, run
 from mheal_reproduction.paper.table1_images import DATASETS, draw_images, figure_sizes, table_sizes

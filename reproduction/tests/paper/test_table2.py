@@ -4,17 +4,17 @@ import json
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_digits
+
+import mheal.algorithms
+from mheal.energy import hyperspherical_energy
 from mheal.sphere import unit_rows
 from mheal_reproduction.pairwise import Pairs
 from mheal_reproduction.paper import orders, table2, table2_page
 from mheal_reproduction.paper.matching import Target
 from mheal_reproduction.paper.orders import ORDERS, Pool, descend, herding, least_energy, max_min, subsets
 from mheal_reproduction.paper.table2_numbers import DATASETS, METHODS, SPREAD, WHOLE, Found
-from scipy.spatial.distance import pdist
-from sklearn.datasets import load_digits
-
-import mheal.algorithms
-from mheal.energy import hyperspherical_energy
 
 
 def silent(done, total, what):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from mheal_reproduction.paper import theorem1
 from mheal_reproduction.paper.report import Values
 from mheal_reproduction.paper.theorem1 import CLUSTERS, HYPOTHESES, ROUNDS, THEOREM, WEIGHTED, bounds, run, tighter

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from mheal_reproduction.paper.version_space import neighbourhood_energy, split
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from mheal import SphericalKMeans
+from mheal_reproduction.paper.version_space import neighbourhood_energy, split
 
 
 @pytest.fixture(scope="module")

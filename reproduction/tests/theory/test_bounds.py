@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+
+from mheal.algorithms.sequential import sequential
 from mheal.sphere import gaussian_random_projection, unit_rows
 from mheal_reproduction.theory.bounds import (
     lemma1_bound,
@@ -10,8 +12,6 @@ from mheal_reproduction.theory.bounds import (
     proposition1,
     proposition3,
 )
-
-from mheal.algorithms.sequential import sequential
 
 SLACK = 1e-9
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from mheal_reproduction.theory import Hyperplanes, bootstrap_iwal, deviation, iwal, query_probability
-from mheal_reproduction.theory.hyperplanes import logistic
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
+
+from mheal_reproduction.theory import Hyperplanes, bootstrap_iwal, deviation, iwal, query_probability
+from mheal_reproduction.theory.hyperplanes import logistic
 
 
 @pytest.fixture(scope="module")

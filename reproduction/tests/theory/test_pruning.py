@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from mheal_reproduction.theory import MODES, Hyperplanes, iwal, prune
-from mheal_reproduction.theory.pruning import CLUSTERS, THETA, literal_survivors
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from mheal import SphericalKMeans
+from mheal_reproduction.theory import MODES, Hyperplanes, iwal, prune
+from mheal_reproduction.theory.pruning import CLUSTERS, THETA, literal_survivors
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+
 from mheal_reproduction.theory import (
     Hyperplanes,
     bound_ratio,
@@ -11,7 +13,6 @@ from mheal_reproduction.theory import (
 )
 from mheal_reproduction.theory.disagreement import distances
 from mheal_reproduction.theory.theorem1 import slope_asymmetry
-from sklearn.datasets import load_wine
 
 
 def test_error_bounds_have_their_golden_ratio():

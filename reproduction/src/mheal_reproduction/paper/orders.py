@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mheal.sphere import unit_rows
 
 from mheal.selector import MHEAL
+from mheal.sphere import unit_rows
 from mheal.strategies.distances import median_distance
 
 from ..pairwise import Kernel, Pairs, greedy, match, on_device

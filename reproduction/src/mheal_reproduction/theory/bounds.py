@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from mheal.sphere import BLOCK, Float64, unit_rows
 
 from mheal.energy import CLAMP, squared_chords
+from mheal.sphere import BLOCK, Float64, unit_rows
 
 
 class Proposition1(NamedTuple):

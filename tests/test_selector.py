@@ -12,43 +12,54 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.utils import check_random_state
 
 import mheal
 import reference
-from mheal import MHEAL
+from mheal import MHEAL, PaperMHEAL
 from mheal.algorithms.facility_location import cover
+from mheal.runtime.checkpoint import Memory
+from mheal.sphere import standardize, unit_rows
 
 X = load_digits().data.astype(np.float32)
 
 MODES = {
     "default": MHEAL(random_state=0),
-    "paper": MHEAL.paper(n_clusters=10, random_state=0),
-    "charged quota": MHEAL(quota=True, random_state=0),
-    "charged clusters": MHEAL(quota=True, global_repulsion=False, random_state=0),
-    "by gain": MHEAL(global_repulsion=False, random_state=0),
-    "uncharged": MHEAL(charge=None, random_state=0),
-    "uncharged quota": MHEAL(charge=None, quota=True, random_state=0),
-    "uncharged clusters": MHEAL(charge=None, quota=True, global_repulsion=False, random_state=0),
-    "copies once": MHEAL(copies="once", random_state=0),
-    "raw": MHEAL(space="raw", random_state=0),
-    "unit": MHEAL(space="unit", random_state=0),
+    "paper": PaperMHEAL(random_state=0),
+    "balanced": MHEAL(balance_clusters=True, random_state=0),
+    "balanced in clusters": MHEAL(balance_clusters=True, across_clusters=False, random_state=0),
+    "by gain": MHEAL(across_clusters=False, random_state=0),
+    "without density": MHEAL(density_power=None, random_state=0),
+    "balanced without density": MHEAL(density_power=None, balance_clusters=True, random_state=0),
+    "balanced in clusters without density": MHEAL(
+        density_power=None, balance_clusters=True, across_clusters=False, random_state=0
+    ),
+    "without duplicates": MHEAL(deduplicate=True, random_state=0),
+    "raw": MHEAL(scaling="raw", random_state=0),
+    "unit": MHEAL(scaling="unit", random_state=0),
 }
 each_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 PREFIX = [name for name in MODES if name != "paper"]  # its start depends on the quota: see MHEAL.start_length
 
 
+def clusters_of(mode, Y):
+    """The cluster of every row."""
+    picks = mode.select(Y, len(Y))
+    labels = np.empty(len(Y), int)
+    labels[picks.indices] = picks.cluster
+    return labels
+
+
 def test_default_covers_first_and_then_spreads():
     labeled = np.arange(0, 300, 10)
     for before in ([], labeled):
-        picks = MHEAL(cover=50, random_state=0).select(X, 90, labeled=before)
+        picks = MHEAL(n_representatives=50, random_state=0).select(X, 90, labeled=before)
         lead = 50 - len(before)
         rng = np.random.RandomState(0)
-        points = MHEAL()._points(X, rng.randint(2**31))
-        MHEAL()._metric(points, rng)
+        rng.randint(2**31)  # select draws one seed before anything else
+        points, *_ = MHEAL()._measured(X, "auto", rng, Memory())
         covering = cover(points, lead, np.array(before, np.int64), rng)
         np.testing.assert_array_equal(picks.indices[:lead], covering)
-        spread = MHEAL(cover=0, random_state=0).select(X, 90 - lead, labeled=[*before, *covering])
+        spread = MHEAL(n_representatives=0, random_state=0).select(X, 90 - lead, labeled=[*before, *covering])
         np.testing.assert_array_equal(picks.indices[lead:], spread.indices)
         np.testing.assert_allclose(picks.gain[lead:], spread.gain, rtol=1e-5)
         np.testing.assert_allclose(picks.radius[lead:], spread.radius, rtol=1e-5)
@@ -75,7 +86,7 @@ def test_prefix_property(name):
 
 
 def test_paper_has_the_prefix_property_with_a_fixed_start_length():
-    fixed = MHEAL.paper(random_state=0, start_length=5)
+    fixed = PaperMHEAL(random_state=0, start_length=5)
     np.testing.assert_array_equal(fixed.select(X, 30).indices, fixed.select(X, 90).indices[:30])
 
 
@@ -110,8 +121,7 @@ def test_quota_in_a_sparse_cluster_does_not_cover_the_others():
     Y = np.vstack(
         [rng.standard_normal((980, 4)) * 0.5 + [4, 0, 0, 0], 3 * rng.standard_normal((45, 4)) - [12, 0, 0, 0]]
     )
-    init = np.array([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]])
-    picks = MHEAL(2, quota=True, space="raw", init=init, random_state=0).select(Y, 60)
+    picks = MHEAL(2, balance_clusters=True, scaling="raw", random_state=0).select(Y, 60)
     dense = Y[picks.indices[picks.indices < 980]]
     gaps = np.linalg.norm(dense[:, None] - dense[None], axis=-1)
     np.fill_diagonal(gaps, np.inf)
@@ -121,11 +131,11 @@ def test_quota_in_a_sparse_cluster_does_not_cover_the_others():
     assert gaps.min(1).mean() > 0.4 * best.min(1).mean()
 
 
-@pytest.mark.parametrize("quota", [True, False])
-@pytest.mark.parametrize("charge", ["auto", None])
-def test_a_cluster_that_is_labelled_through_and_through(quota, charge):
-    mode = MHEAL(5, quota=quota, charge=charge, global_repulsion=False, random_state=0)
-    labels, _ = mode._cluster(_points("standard"), _rng_after_seed())
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize("density_power", ["auto", None])
+def test_a_cluster_that_is_labelled_through_and_through(balanced, density_power):
+    mode = MHEAL(5, balance_clusters=balanced, density_power=density_power, across_clusters=False, random_state=0)
+    labels = clusters_of(mode, X)
     labeled = np.flatnonzero(labels == 2)
     picks = mode.select(X, 40, labeled=labeled)
     assert not set(picks.indices) & set(labeled)
@@ -161,14 +171,14 @@ def test_gain_and_radius_say_what_is_left(mode):
 
 
 def test_radius_is_the_cover_radius_of_the_pool():
-    picks = MHEAL(charge=None, space="raw", random_state=0).select(X, 25)
+    picks = MHEAL(density_power=None, scaling="raw", random_state=0).select(X, 25)
     for t in (0, 9, 24):
         nearest = np.sqrt(((X[:, None] - X[picks.indices[: t + 1]][None]) ** 2).sum(-1)).min(1)
         assert picks.radius[t] == pytest.approx(nearest.max(), rel=1e-4)
 
 
 @pytest.mark.parametrize("budget", [7, 100, 333])
-@pytest.mark.parametrize("mode", ["paper", "charged quota", "uncharged clusters"])
+@pytest.mark.parametrize("mode", ["paper", "balanced", "balanced in clusters without density"])
 def test_quota_sums_to_budget_and_is_balanced(mode, budget):
     picks = clone(MODES[mode]).set_params(n_clusters=10).select(X, budget)
     counts = np.bincount(picks.cluster, minlength=10)
@@ -180,48 +190,39 @@ def test_quota_sums_to_budget_and_is_balanced(mode, budget):
 
 
 def test_remainder_goes_to_the_largest_clusters():
-    labels, _ = MODES["paper"]._cluster(_points("standard"), _rng_after_seed())
+    labels = clusters_of(MODES["paper"], X)
     picks = MODES["paper"].select(X, 13)
     sizes, counts = np.bincount(labels), np.bincount(picks.cluster, minlength=10)
     assert set(np.flatnonzero(counts == 2)) == set(np.argsort(-sizes, kind="stable")[:3])
 
 
 def test_small_clusters_give_their_share_to_others():
-    Y = np.vstack([np.eye(3)[[0]].repeat(2, 0), np.random.default_rng(0).standard_normal((300, 3)) + 9])
-    Y[:2] += [[0, 0, 0], [0.01, 0, 0]]
-    picks = MHEAL(2, quota=True, space="raw", init=np.array([[1.0, 0, 0], [1.0, 1, 1]]), random_state=0).select(Y, 40)
-    assert np.bincount(picks.cluster).tolist() == [2, 38]
-
-
-def _rng_after_seed():
-    rng = check_random_state(0)
-    rng.randint(2**31)  # select draws one seed before it clusters
-    return rng
-
-
-def _points(space):
-    return MHEAL(space=space)._points(X, 0)
+    rng = np.random.default_rng(0)
+    Y = np.vstack([[[1.0, 0, 0], [1.01, 0, 0]], rng.standard_normal((300, 3)) + [0, 9, 9]])
+    picks = MHEAL(2, balance_clusters=True, scaling="raw", random_state=0).select(Y, 40)
+    assert sorted(np.bincount(picks.cluster)) == [2, 38]
 
 
 def test_paper_equals_a_plain_algorithm_2():
     Y = X[:600].astype(np.float64) + np.random.default_rng(0).normal(scale=0.01, size=(600, 64))
-    paper = MHEAL.paper(n_clusters=5, random_state=0)
-    rng = _rng_after_seed()
-    points = paper._points(Y, 0)
-    labels, centers = paper._cluster(points, rng)
+    paper = PaperMHEAL(5, random_state=0)
+    labels = clusters_of(paper, Y)
+    U = unit_rows(standardize(Y)[0])[0]
+    centers = unit_rows(np.array([U[labels == c].sum(0) for c in range(5)]))[0]
+    rng = np.random.RandomState(0)
+    rng.randint(2**31, size=2)  # of a sparse pool's reduction, and of the clustering
     seeds = rng.randint(2**31, size=5)
-    expected = reference.algorithm2(points.unit().array(), labels, centers, 53, 10, seeds)
+    expected = reference.algorithm2(U, labels, centers, 53, 10, seeds)
     np.testing.assert_array_equal(paper.select(Y, 53).indices, expected)
 
 
-def test_charged_mode_equals_its_definition(monkeypatch):
-    """Standardise, spacing inside clusters, charge, densest start, max-min: written out plainly."""
-    monkeypatch.setattr("mheal.algorithms.local_spacing.REFERENCES", 10_000)
+def test_spreading_equals_its_definition():
+    """Standardise, local spacing inside clusters, density weights, densest start, farthest-first: written out."""
     Y = np.random.default_rng(3).standard_normal((700, 6)) ** 3
     Z = (Y - Y.mean(0)) / Y.std(0)
-    default = MHEAL(4, cover=0, random_state=0)
-    labels, _ = default._cluster(default._points(Y, 0), _rng_after_seed())
-    assert np.bincount(labels).min() > 20
+    default = MHEAL(4, n_representatives=0, random_state=0)
+    labels = clusters_of(default, Y)
+    assert 20 < np.bincount(labels).min() <= np.bincount(labels).max() <= 512  # every row is a possible neighbour
     spacing = reference.spacing(Z, labels, 20)
     weight = np.maximum(spacing / np.median(spacing), 0.01) ** (-1 / 1.25)
     weight[spacing > np.quantile(spacing, 0.95)] *= 1e-6  # the sparsest rows come last
@@ -232,21 +233,13 @@ def test_charged_mode_equals_its_definition(monkeypatch):
     np.testing.assert_allclose(picks.gain[1:], np.sqrt(score), rtol=1e-6)
 
 
-def test_paper_parameters_give_algorithm_2_from_the_class():
-    a = MHEAL(
-        10, charge=None, space="unit", quota=True, global_repulsion=False, start_length="quota", init="random",
-        n_init=10, max_iter=60, tol=1e-4, cluster_sample=None, random_state=3,
-    )  # fmt: skip
-    assert a.select(X, 50) == MHEAL.paper(10, random_state=3).select(X, 50)
-
-
 @pytest.mark.parametrize("space", ["standard", "unit"])
 @settings(deadline=None, max_examples=8)
 @given(seed=st.integers(0, 1000))
 def test_column_scale_and_shift_invariance(space, seed):
     rng = np.random.default_rng(seed)
     Y = rng.standard_normal((300, 5))
-    mode = MHEAL(space=space, random_state=0)
+    mode = MHEAL(scaling=space, random_state=0)
     moved = Y * rng.uniform(0.1, 10, 5) + rng.uniform(-100, 100, 5)
     np.testing.assert_array_equal(mode.select(Y, 20).indices, mode.select(moved, 20).indices)
 
@@ -266,7 +259,7 @@ def test_permutation_equivariance(seed):
 def test_exact_duplicates_never_both_while_anything_else_is_left(mode):
     Y = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
     doubled = np.vstack([Y, Y, Y])
-    quotas = mode.quota or not mode.global_repulsion
+    quotas = getattr(mode, "balance_clusters", True) or not mode.across_clusters
     picks = clone(mode).set_params(n_clusters=1 if quotas else "auto").select(doubled, 60)
     assert len(set(picks.indices % 60)) == 60
 
@@ -278,13 +271,13 @@ def test_whole_pool_can_be_asked_for():
 
 
 def test_one_row():
-    picks = MHEAL(space="raw").select(np.ones((1, 3)), 1)
+    picks = MHEAL(scaling="raw").select(np.ones((1, 3)), 1)
     np.testing.assert_array_equal(picks.indices, [0])
 
 
 def test_same_picks_for_any_number_of_threads(monkeypatch):
     Y = np.random.default_rng(0).standard_normal((30_000, 12)).astype(np.float32)
-    for mode in (MHEAL(random_state=0), MHEAL.paper(4, n_init=1, random_state=0)):
+    for mode in (MHEAL(random_state=0), PaperMHEAL(4, init="k-means++", random_state=0)):
         runs = []
         for threads in ("1", "2", "5"):
             monkeypatch.setenv("MHEAL_NUM_THREADS", threads)
@@ -321,9 +314,9 @@ def test_n_classes_sets_the_clusters():
 
 
 def test_estimator_manners():
-    mode = MHEAL(n_clusters=7, charge=2.0)
+    mode = MHEAL(n_clusters=7, density_power=2.0)
     assert clone(mode).get_params() == mode.get_params()
-    assert repr(mode) == "MHEAL(charge=2.0, n_clusters=7)"
+    assert repr(mode) == "MHEAL(density_power=2.0, n_clusters=7)"
     assert pickle.loads(pickle.dumps(MHEAL(random_state=0))).select(X, 10) == MHEAL(random_state=0).select(X, 10)
 
 
