@@ -198,7 +198,7 @@ def test_remainder_goes_to_the_largest_clusters():
 
 def test_small_clusters_give_their_share_to_others():
     rng = np.random.default_rng(0)
-    Y = np.vstack([[[1.0, 0, 0], [1.01, 0, 0]], rng.standard_normal((300, 3)) + [0, 9, 9]])
+    Y = np.vstack([[[1.0, 0, 0], [1.01, 0, 0]], rng.standard_normal((300, 3)) + np.array([0, 9, 9])])
     picks = MHEAL(2, balance_clusters=True, scaling="raw", random_state=0).select(Y, 40)
     assert sorted(np.bincount(picks.cluster)) == [2, 38]
 

@@ -1,4 +1,4 @@
-"""Picks recorded before the redesign of version 0.2: every strategy and every mode of MHEAL still picks the same rows."""
+"""Picks recorded with version 0.1: every strategy and every mode of MHEAL still picks the same rows."""
 
 import json
 import warnings

@@ -1,0 +1,1 @@
+"""Checkpoints, memory limits, threads, files, locks and progress: how work is carried out."""
