@@ -149,9 +149,9 @@ def test_labels_go_with_the_rows_of_a_mask():
     ("labels", "words"),
     [
         (y[FIRST[:63]], "labels are looked at from 64 on, and there are 63: picking without a model"),
-        (["cat"] * 100, "all labels are alike: picking without a model"),
-        (FIRST, "most labels are there once"),
-        (y[FIRST] + 0.5, "the labels are no classes"),
+        (["cat"] * 100, "there is nothing to learn from one class: picking without a model"),
+        (FIRST, "ids or measurements, not classes"),
+        (y[FIRST] + np.linspace(0.1, 0.9, 100), "the labels are no classes"),
     ],
     ids=["few", "one class", "names", "measurements"],
 )

@@ -34,10 +34,10 @@ def test_what_is_worth_more_is_picked_more():
 @pytest.mark.parametrize(
     ("worth", "message"),
     [
-        ([1, 2], "worth has shape \\(2,\\), but X has 1797 rows"),
-        (np.where(np.arange(1797) == 5, -1.0, 1.0), "worth is .*-1.0.* at row 5: it must be a number ≥ 0"),
+        ([1, 2], "utility has shape \\(2,\\), but X has 1797 rows"),
+        (np.where(np.arange(1797) == 5, -1.0, 1.0), "utility is .*-1.0.* at row 5: it must be a number ≥ 0"),
         (np.where(np.arange(1797) == 5, np.nan, 1.0), "at row 5"),
-        (np.zeros(1797), "worth is 0 for every row: leave it out"),
+        (np.zeros(1797), "utility is 0 for every row: leave it out"),
     ],
 )
 def test_bad_worth_is_told_with_a_remedy(worth, message):

@@ -2,7 +2,7 @@
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,23 +17,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
 from .backends.cpu.points import Points
-from .classes import as_classes, as_labels
+from .classes import as_classes, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .labelled import split_labels
-from .probabilities import as_proba
 from .runtime.checkpoint import Memory, Workspace, kept_unless_mistaken
 from .runtime.memory import limited_pages
+from .runtime.progress import Progress
 from .runtime.threads import single_threaded_blas
 from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, fitted, warn_unused
-from .validation import as_budget, as_pool
+from .validation import as_array, as_budget, as_proba
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
-Progress = Callable[[int, int, str], None]  # done, total, what is being done
 Seed = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -185,7 +184,7 @@ class Strategy(BaseEstimator, ABC):
             return import_module(".backends.dask.partitions", __package__).checked(X)
         if form == "torch":
             return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
-        return as_pool(X, seed)
+        return as_array(X, seed)
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, proba: Any, estimator: Any) -> None:
         if memory_limit is not None and not self.limits_memory:
@@ -221,9 +220,13 @@ class Strategy(BaseEstimator, ABC):
     def _default_model(self, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
         """A classifier of the labels; None, with a warning, where they are of no use to one that can be left out."""
         if self.needs_model:
-            return fit_on_pool(self.default_estimator, 0, X, labeled, as_labels(labels, len(labels)))
-        classes, why = as_classes(labels)
-        if classes is None:
+            return fit_on_pool(self.default_estimator, 0, X, labeled, as_classes(labels))
+        try:
+            classes = as_classes(labels)
+            why = why_not_classes(classes)
+        except UserError as error:
+            why = f"the labels are no classes ({error})"
+        if why is not None:
             warn_unused(why)
             return None
         return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
