@@ -8,10 +8,11 @@ from sklearn.base import clone
 
 from .exceptions import UserError, UserTypeError
 from .runtime.checkpoint import Memory
+from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
-from .strategy import Progress, Seed, Strategy
+from .strategy import Seed, Strategy
 
 
 def select(

@@ -85,7 +85,7 @@ class Pool:
     @cached_property
     def Z(self) -> npt.NDArray[Any]:
         """The scaled rows; constant columns become 0 where columns are standardised."""
-        X = as_pool(self.X)
+        X = as_array(self.X)
         if self.scaling == "raw":
             return X
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()

@@ -1,0 +1,1 @@
+"""Vectors from images, texts and tables."""
