@@ -155,8 +155,8 @@ def test_labels_go_with_the_rows_of_a_mask():
     [
         (y[FIRST[:63]], "64 .* 63"),
         (["cat"] * 100, "labels"),
-        (FIRST, "labels"),
-        (y[FIRST] + 0.5, "labels"),
+        (FIRST, "100 different values"),
+        (np.linspace(0, 1, 100), "measurements"),
     ],
     ids=["few", "one class", "names", "measurements"],
 )

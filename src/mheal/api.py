@@ -8,10 +8,11 @@ from sklearn.base import clone
 
 from .exceptions import UserError, UserTypeError
 from .runtime.checkpoint import Memory
+from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
-from .strategy import Progress, Seed, Strategy
+from .strategy import Seed, Strategy
 
 
 def select(
@@ -98,7 +99,8 @@ def select(
         chosen = clone(chosen).set_params(**changes)
     return chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
-        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint, random_state=random_state, progress=progress,
+        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint,
+        random_state=random_state, progress=progress,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Labels as they come in: one class per row, or a one-line error."""
+"""Labels as classes: one rule for arrays, lists, columns of tables and files of labels."""
 
 from typing import Any
 
@@ -7,51 +7,94 @@ import numpy.typing as npt
 
 from .exceptions import UserError, UserTypeError
 
+FEW = 20  # so many different fractions may be classes: half stars are, prices are not
+_LARGEST = 2**53  # whole floats beyond it may be rounded
 
-def as_classes(labels: Any) -> tuple[npt.NDArray[Any] | None, str]:
-    """Labels that a classifier can learn from; or None, and why not, for those that need no classifier."""
-    try:
-        found = as_labels(labels, len(labels))
-    except (TypeError, ValueError) as error:
-        return None, f"the labels are no classes ({error})"
-    sizes = np.unique(found, return_counts=True)[1]
-    if len(sizes) == 1:
-        return None, "all labels are alike"
-    if 2 * len(sizes) > len(found):
-        return None, "most labels are there once, as no classes are"
-    return found, ""
+_REMEDY = "labels must be all whole numbers or all strings"
 
 
-def as_labels(y: Any, n: int) -> npt.NDArray[Any]:
-    """One label for each of n rows, as integers, booleans or strings; whole floats become integers."""
-    # NumPy would turn a missing label among strings into the string "nan".
-    labels = np.asarray(y, object if isinstance(y, list | tuple) else None)
-    if labels.ndim != 1:
-        raise UserError(f"y must be one column of labels, but has shape {labels.shape}")
-    if len(labels) != n:
-        raise UserError(f"y has {len(labels)} labels, but X has {n} rows: there must be one for each")
-    if labels.dtype.kind == "O":
-        labels = _from_objects(labels)
-    if labels.dtype.kind == "f":
-        _refuse(np.isnan(labels))
-        fractions = labels != np.round(labels)
-        if fractions.any():
-            row = int(fractions.argmax())
-            raise UserError(f"y has {labels[row]} at row {row}: labels must be classes, not measurements")
-        labels = labels.astype(np.int64)
-    if labels.dtype.kind not in "iubU":
-        raise UserTypeError(f"y has dtype {labels.dtype}: labels must be whole numbers or strings")
-    return labels
+def as_classes(labels: Any, name: str = "y", n: int | None = None) -> npt.NDArray[Any]:
+    """Labels as an array of integers, booleans or strings, one for each row and none missing.
+
+    Whole floats become integers. At most 20 different fractions become strings ("0.5", "1.0"); more of them are
+    measurements, and refused.
+
+    labels : array, list, tuple, or a pandas or polars series
+    name : what errors call the labels
+    n : how many there must be
+    """
+    values = as_column(labels, name)
+    if n is not None and len(values) != n:
+        raise UserError(f"{name} has {len(values):,} labels, but X has {n:,} rows: there must be one for each")
+    absent = missing(values)
+    if absent.any():
+        raise UserError(f"{name} has no label at row {int(absent.argmax())}: drop such rows or label them")
+    if values.dtype.kind == "O":
+        values = _from_objects(values, name)
+    if values.dtype.kind not in "iubfU":
+        raise UserTypeError(f"{name} holds {values.dtype}: {_REMEDY}")
+    return _from_floats(values, name) if values.dtype.kind == "f" else values
 
 
-def _from_objects(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    _refuse(np.array([label is None or label != label for label in labels]))  # NaN alone differs from itself
-    kinds = {type(label).__name__ for label in labels}
-    if len({"str" if kind in ("str", "str_") else "number" for kind in kinds}) > 1:
-        raise UserTypeError(f"y mixes {' and '.join(sorted(kinds))}: make all labels strings or all of them numbers")
-    return np.array(labels.tolist())
+def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
+    """Why a classifier has nothing to learn from these labels; None where it has."""
+    different = np.unique(classes)
+    if len(different) == 1:
+        return f"all labels are {different[0].item()!r}: there is nothing to learn from one class"
+    if 2 * len(different) > len(classes):
+        return (
+            f"there are {len(different):,} different values in {len(classes):,} rows: these are ids or measurements, "
+            "not classes"
+        )
+    return None
 
 
-def _refuse(missing: npt.NDArray[np.bool_]) -> None:
-    if missing.any():
-        raise UserError(f"y has no label at row {int(missing.argmax())}: drop such rows or label them")
+def missing(labels: Any) -> npt.NDArray[np.bool_]:
+    """Which labels are missing: None, NaN, NA, or an empty string."""
+    values = as_column(labels)
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "OU":
+        return np.fromiter((is_blank(value) for value in values), bool, len(values))
+    return np.zeros(len(values), bool)
+
+
+def is_blank(value: Any) -> bool:
+    """Whether one label is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def as_column(labels: Any, name: str = "y") -> npt.NDArray[Any]:
+    """Labels as an array with one dimension, missing ones as they are."""
+    if hasattr(labels, "detach"):
+        labels = labels.detach().cpu().numpy()
+    # NumPy would turn None among strings into the string "None".
+    values = np.fromiter(labels, object, len(labels)) if isinstance(labels, list | tuple) else np.asarray(labels)
+    if values.ndim != 1:
+        raise UserError(f"{name} must be one column of labels, but has shape {values.shape}")
+    return values
+
+
+def _from_objects(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    kinds = sorted({type(value).__name__ for value in values})
+    if not all(isinstance(value, str | bool | int | float | np.generic) for value in values):
+        raise UserTypeError(f"{name} holds {' and '.join(kinds)}: {_REMEDY}")
+    if len({isinstance(value, str) for value in values}) > 1:
+        raise UserTypeError(f"{name} mixes {' and '.join(kinds)}: {_REMEDY}")
+    return np.array(values.tolist())
+
+
+def _from_floats(numbers: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    if ((numbers == np.round(numbers)) & (np.abs(numbers) < _LARGEST)).all():
+        return numbers.astype(np.int64)
+    different = np.unique(numbers)
+    if len(different) > FEW:
+        raise UserError(
+            f"{name} holds measurements ({len(different):,} different numbers such as {different[0]:g}), not classes: "
+            "bin them into a few classes first"
+        )
+    return np.array([str(number) for number in numbers.tolist()])

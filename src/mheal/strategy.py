@@ -2,8 +2,8 @@
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -17,23 +17,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
 from .backends.cpu.points import Points
-from .classes import as_classes, as_labels
+from .classes import as_classes, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .labelled import split_labels
-from .probabilities import as_proba
 from .runtime.checkpoint import Memory, Workspace, kept_unless_mistaken
 from .runtime.memory import limited_pages
+from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, fitted, warn_unused
-from .validation import as_budget, as_pool, as_worth
+from .validation import as_array, as_budget, as_proba, as_utility, index_of
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
-Progress = Callable[[int, int, str], None]  # done, total, what is being done
 Seed = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -88,7 +87,7 @@ class Pool:
     @cached_property
     def Z(self) -> npt.NDArray[Any]:
         """The scaled rows; constant columns become 0 where columns are standardised."""
-        X = as_pool(self.X)
+        X = as_array(self.X)
         if self.scaling == "raw":
             return X
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
@@ -143,13 +142,13 @@ class Strategy(BaseEstimator, ABC):
             raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
         rng, older_rng = _random(random_state)
         self._check()
-        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        index = index_of(X)
         X = self._prepared(X, older_rng)
         rows = len(X)
         labeled, labels = split_labels(labeled, y, rows)
         n = as_budget(n, rows - len(labeled))
         self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
-        utility = None if utility is None else as_worth(utility, rows)
+        utility = None if utility is None else as_utility(utility, rows)
         model = None if utility is not None else self._model(X, labeled, labels, estimator, proba)
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
@@ -190,7 +189,7 @@ class Strategy(BaseEstimator, ABC):
             return import_module(".backends.dask.partitions", __package__).checked(X)
         if form == "torch":
             return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
-        return as_pool(X, seed)
+        return as_array(X, seed)
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
         """One line for what the strategy would ignore."""
@@ -227,9 +226,13 @@ class Strategy(BaseEstimator, ABC):
     def _default_model(self, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
         """A classifier of the labels; None, with a warning, where they are of no use to one that can be left out."""
         if self.needs_model:
-            return fit_on_pool(self.default_estimator, 0, X, labeled, as_labels(labels, len(labels)))
-        classes, why = as_classes(labels)
-        if classes is None:
+            return fit_on_pool(self.default_estimator, 0, X, labeled, as_classes(labels))
+        try:
+            classes = as_classes(labels)
+            why = why_not_classes(classes)
+        except UserError as error:
+            why = f"the labels are no classes ({error})"
+        if why is not None:
             warn_unused(why)
             return None
         return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
@@ -246,16 +249,19 @@ def _opened(
     checkpoint: str | Path | Memory | None, memory_limit: int | None, progress: bool | Progress, X: Any
 ) -> Iterator[Memory]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
-    report = progress if callable(progress) else None
-    if isinstance(checkpoint, Memory):
-        run = checkpoint
-    elif checkpoint is not None:
-        run = Workspace(checkpoint, memory_limit, report)
-    elif memory_limit is not None:
-        run = Workspace(Path(tempfile.mkdtemp(prefix="mheal-")), memory_limit, report)
-    else:
-        run = Memory(report)
-    with nullcontext() if memory_limit is None else limited_pages(X, memory_limit), kept_unless_mistaken(run):
+    with ExitStack() as stack:
+        report = stack.enter_context(as_progress(progress))
+        if isinstance(checkpoint, Memory):
+            run = checkpoint
+        elif checkpoint is not None:
+            run = Workspace(checkpoint, memory_limit, report)
+        elif memory_limit is not None:
+            run = Workspace(Path(tempfile.mkdtemp(prefix="mheal-")), memory_limit, report)
+        else:
+            run = Memory(report)
+        if memory_limit is not None:
+            stack.enter_context(limited_pages(X, memory_limit))
+        stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:
         run.end()

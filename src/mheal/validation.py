@@ -2,7 +2,7 @@
 
 from numbers import Real
 from operator import index
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,11 @@ from .scaling import to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
 REDUCED = 128
+BLOCK = 1 << 14  # rows that are checked together
+ROUNDED = 0.1  # probabilities written with two decimals may miss a sum of 1 by this much
 
 
-def as_pool(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
+def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
 
     Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Other numbers
@@ -55,13 +57,13 @@ def as_budget(budget: Any, available: int) -> int:
     try:
         n = index(budget)
     except TypeError:
-        raise UserTypeError(f"budget must be a whole number, got {budget!r}") from None
+        raise UserTypeError(f"the budget must be a whole number, got {budget!r}") from None
     if n < 1:
-        raise UserError(f"budget must be at least 1, got {n}")
+        raise UserError(f"the budget must be at least 1, got {n}")
     if available == 0:
         raise UserError("every row is labelled already: there is nothing left to pick")
     if n > available:
-        raise UserError(f"budget {n} exceeds the {available} unlabelled rows: ask for at most {available}")
+        raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: ask for at most {available}")
     return n
 
 
@@ -79,10 +81,13 @@ def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
 
 
 def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
-    """Rows that are labelled already, in the order given; a boolean mask over the rows is understood too."""
+    """Rows that have labels, in the order given.
+
+    labeled : row numbers, a boolean mask over the rows, a Selection, or None
+    """
     if labeled is None:
         return np.empty(0, np.int64)
-    rows = np.asarray(labeled)
+    rows = np.asarray(getattr(labeled, "indices", labeled))
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise UserError(f"labeled is a mask of shape {rows.shape}, but X has {n} rows")
@@ -100,21 +105,77 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
-def as_worth(worth: Any, n: int) -> npt.NDArray[np.float64]:
-    """What each row is worth, the most valuable 1."""
-    values = np.asarray(worth)
+def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
+    """A row of class probabilities for each of n rows (None: any number of rows), one column for each class."""
+    if hasattr(proba, "detach"):
+        proba = proba.detach().float().cpu().numpy()
+    if hasattr(proba, "toarray"):
+        raise UserTypeError("proba is sparse: give proba.toarray()")
+    if isinstance(proba, np.ma.MaskedArray) and np.ma.is_masked(proba):
+        raise UserError("proba has masked cells: predict them too")
+    values = np.asarray(proba)
     if values.dtype.kind not in "fiub":
-        raise UserTypeError(f"worth must be numbers, got {values.dtype}")
+        raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")
+    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        raise UserError(
+            "proba has one number a row: give a column for each class, for two of them np.column_stack([1 - p, p])"
+        )
+    if values.ndim != 2 or (n is not None and len(values) != n):
+        raise UserError(f"proba has shape {values.shape}, but X has {n} rows: give a row of probabilities for each")
+    for lo in range(0, len(values), BLOCK):
+        part = values[lo : lo + BLOCK]
+        total = part.sum(axis=1, dtype=np.float64)
+        bad = ~((part >= 0).all(axis=1) & (np.abs(total - 1) <= ROUNDED))
+        if bad.any():
+            row = int(bad.argmax())
+            wrong = "has a NaN" if np.isnan(part[row]).any() else f"adds up to {total[row]:.4g}"
+            if (part[row] < 0).any():
+                wrong = f"has {part[row].min():.4g}"
+            raise UserError(f"proba {wrong} at row {lo + row}: give probabilities ≥ 0 that add up to 1 in each row")
+    return values
+
+
+def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
+    """How much each of n rows counts, the largest 1."""
+    values = np.asarray(utility)
+    if values.dtype.kind not in "fiub":
+        raise UserTypeError(f"utility must be numbers, got {values.dtype}")
     if values.shape != (n,):
-        raise UserError(f"worth has shape {values.shape}, but X has {n} rows: give one number for each")
+        raise UserError(f"utility has shape {values.shape}, but X has {n} rows: give one number for each")
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise UserError(f"worth is {values[row]!r} at row {row}: it must be a number ≥ 0")
-    most = float(values.max())
-    if most == 0:
-        raise UserError("worth is 0 for every row: leave it out")
-    return values / most
+        raise UserError(f"utility is {values[row]!r} at row {row}: it must be a number ≥ 0")
+    largest = float(values.max())
+    if largest == 0:
+        raise UserError("utility is 0 for every row: leave it out")
+    return values / largest
+
+
+def index_of(X: Any) -> Any:
+    """The index of a pandas frame; None for anything else."""
+    return X.index if hasattr(X, "iloc") else None
+
+
+def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
+    """Raise the error that names the first NaN, infinity or overflowing number of X.
+
+    first : the number of X's first row in the pool, where X is a part of it
+    """
+    for lo in range(0, len(X), BLOCK):
+        bad = ~np.isfinite(X[lo : lo + BLOCK])
+        if bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
+            raise UserError(
+                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
+                "(sklearn.impute.SimpleImputer does)"
+            )
+    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
+    raise UserError(
+        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
+        "pass float64 or rescale it"
+    )
 
 
 def _from_frame(frame: Any) -> Any:
@@ -168,3 +229,6 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
 
     reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
     return to_sphere(reduced.astype(X.dtype, copy=False))
+
+
+as_pool = as_array  # its former name, kept until its callers have moved

@@ -60,10 +60,13 @@ def test_names_of_classes_do_as_well():
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        (y[FIRST] + 0.25, "labels must be classes, not measurements): picking without a model"),
-        (FIRST, "most labels are there once, as no classes are: picking without a model"),
+        (
+            y[FIRST] + np.linspace(0.1, 0.9, 100),
+            "into a few classes first): picking without a model",
+        ),
+        (FIRST, "these are ids or measurements, not classes: picking without a model"),
         (np.where(np.arange(100) < 63, y[FIRST].astype(str), ""), "63 labels are too few to ask a model"),
-        (np.full(100, 7), "all labels are alike: picking without a model"),
+        (np.full(100, 7), "there is nothing to learn from one class: picking without a model"),
     ],
     ids=["measurements", "names", "few", "one class"],
 )

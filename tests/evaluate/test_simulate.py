@@ -185,7 +185,7 @@ def test_mheal_beats_random_on_digits():
         (dict(y=[None, *y[1:]]), "no label at row 0"),
         (dict(y=[*y[:-1], np.nan]), "no label at row 177"),
         (dict(y=["a", float("nan"), *["b"] * 176]), "no label at row 1"),
-        (dict(y=y + 0.5), "classes, not measurements"),
+        (dict(y=y + np.linspace(0.1, 0.9, len(y))), "measurements .*, not classes"),
         (dict(y=["a", *y[1:]], error=TypeError), "y mixes int64 and str"),
         (dict(budgets=[5, 125]), "budget 125 exceeds the pool of 124 rows"),
         (dict(budgets=[0]), "at least 1"),

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from mheal.classes import as_classes
 from mheal.io.read import read_pool
-from mheal.io.targets import as_classes, pool_column, read_target
+from mheal.io.targets import pool_column, read_target
 
 SPECIES = ["setosa", "virginica", "versicolor"] * 4
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -128,7 +129,7 @@ def test_classes_of_every_kind():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (np.linspace(0, 1, 12).tolist(), "has 12 different values in 12 rows"),
+        (np.linspace(0, 1, 12).tolist(), "12 different values in 12 rows"),
         (np.random.default_rng(0).normal(size=12).tolist() * 1, "different"),
         ([3] * 12, "all labels are 3"),
         ([0, 1] * 5 + [0, 7], "class 7 has 1 row only"),

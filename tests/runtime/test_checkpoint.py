@@ -174,7 +174,7 @@ def test_a_mistake_leaves_no_folder_behind(tmp_path):
     mistakes = {
         "rows": {"budget": 10**9},
         "labeled names": {"budget": 5, "labeled": [10**6]},
-        "worth": {"budget": 5, "worth": [1]},
+        "utility has shape": {"budget": 5, "worth": [1]},
     }
     for said, bad in mistakes.items():
         with pytest.raises(ValueError, match=said):

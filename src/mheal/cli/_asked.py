@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import UserError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -17,17 +19,21 @@ def own_model(
     strategy: "Strategy", X: Any, rows: npt.NDArray[np.int64], values: npt.NDArray[Any], seed: int, console: "Console"
 ) -> Any:
     """A classifier of the labels; None for a strategy that asks none, or rather not one that has learnt so little."""
-    from ..classes import as_classes, as_labels
+    from ..classes import as_classes, why_not_classes
     from ..estimators import ASKED, fit_on_pool
 
     if strategy.kind != "adaptive" or not len(values):
         return None
     if strategy.name != ASKING:
-        return fit_on_pool("logistic", seed, X, rows, as_labels(values, len(values)))
+        return fit_on_pool("logistic", seed, X, rows, as_classes(values, "labels"))
     if too_few(strategy, len(values), console):
         return None
-    classes, why = as_classes(values)
-    if classes is None:
+    try:
+        classes = as_classes(values, "labels")
+        why = why_not_classes(classes)
+    except UserError as error:
+        why = f"the labels are no classes ({error})"
+    if why is not None:
         console.print(f"{why}: picking without a model", markup=False)
         return None
     console.print(f"asking a model of the {len(values):,} labels: logistic regression and nearest neighbours")

@@ -4,15 +4,16 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..exceptions import UserError
-from ..io.source import Progress, Source
+from ..io.source import Source
+from ..runtime.progress import Progress, as_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,23 +99,9 @@ def show_table(console: "Console", title: str, heads: Sequence[str], rows: Seque
     console.print(table)
 
 
-@contextmanager
-def progress_bar(console: "Console") -> Iterator[Progress]:
-    """A function to call with (done, total, what); total 0 says that the end is not known. Gone when it is over."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    with Bar(*columns, console=console, transient=True, disable=console.quiet or not console.is_terminal) as bar:
-        tasks: dict[str, Any] = {}
-
-        def report(done: int, total: int, what: str) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None)
-            bar.update(tasks[what], completed=done, total=total or None)
-
-        yield report
+def progress_bar(console: "Console") -> AbstractContextManager[Progress]:
+    """What to report to with (done, total, what); total 0 says that the end is not known. Gone when it is over."""
+    return as_progress(True, console)
 
 
 def read_source(

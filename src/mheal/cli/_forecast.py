@@ -11,7 +11,7 @@ from ._memory import needed
 from ._request import Request, _strategy
 
 if TYPE_CHECKING:
-    from ..io.source import Progress
+    from ..runtime.progress import Progress
 
 SAMPLES = (20_000, 80_000)  # rows
 

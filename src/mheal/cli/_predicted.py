@@ -19,7 +19,7 @@ class Predicted:
 
     def __init__(self, file: str, pool: "Source") -> None:
         from ..io.read import read_pool
-        from ..probabilities import as_proba
+        from ..validation import as_proba
 
         read = read_pool(file)
         order = slice(None) if pool.ids is None or read.ids is None else _in_order(file, read.ids, pool.ids)

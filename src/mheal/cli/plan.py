@@ -129,8 +129,8 @@ def _refuse_bad_options(target: float | None, plot: Path | None) -> None:
 
 def _labels(values: list[Any], file: str) -> "npt.NDArray[Any]":
     """Labels that a curve can be drawn from."""
+    from ..classes import as_classes
     from ..evaluate.resample import FEWEST
-    from ..io.targets import as_classes
 
     labels = as_classes(values, file)
     if len(labels) < FEWEST:

@@ -1,1 +1,1 @@
-"""Items that are no vectors yet, made vectors: images, texts and tables."""
+"""Vectors from images, texts and tables."""

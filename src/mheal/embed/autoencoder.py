@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ..io.source import Progress
+from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
 
 WIDTHS = (500, 500, 2000)

@@ -7,7 +7,7 @@ counted by how steep it is there, the cell measured against those around it, so 
 import numpy as np
 import numpy.typing as npt
 
-from ..io.source import Progress
+from ..runtime.progress import Progress
 from .images import in_chunks
 
 Floats = npt.NDArray[np.float32]

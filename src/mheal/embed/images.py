@@ -11,7 +11,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..exceptions import UserError
-from ..io.source import Progress
+from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
 
 SMALL = 64  # images that share a size up to this keep it

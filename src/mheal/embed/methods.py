@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..backends.cpu.points import refuse_nonfinite
 from ..duplicates import distinct
 from ..exceptions import UserError
-from ..io.source import Kind, Progress
+from ..io.source import Kind
+from ..runtime.progress import Progress
 from ..runtime.threads import single_threaded_blas
 from ..scaling import FEW, to_sphere
-from ..validation import as_pool
+from ..validation import as_array, refuse_nonfinite
 
 COMPONENTS = 64
 NO_EDGES = 0.1  # those whose rows differ by less, in the mean, are noise
@@ -77,7 +77,7 @@ def embed(
         return _embed_images(items, method, model, seed, progress)
     if method == "none":
         return Embedding(np.asanyarray(items))
-    X = as_pool(items)
+    X = as_array(items)
     if not np.isfinite(X).all():
         refuse_nonfinite(X)
     made, same = _embed_array(X, kind, method, seed, progress), distinct(X)

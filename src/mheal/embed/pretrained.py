@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError
-from ..io.source import Progress
+from ..runtime.progress import Progress
 from ..runtime.threads import spans
 
 IMAGES_AT_ONCE = 64

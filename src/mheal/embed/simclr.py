@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from ..backends.torch.reproducible import capture, reproducible_kernels
 from ..exceptions import UserError
-from ..io.source import Progress
+from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
 from .device_images import Images
 from .networks import Block, lay_out_gradients

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..classes import as_labels
+from ..classes import as_classes
 from ..estimators import fit_model, predict
 from ..exceptions import UserError
 from ..scaling import comparable
@@ -53,7 +53,7 @@ def learning_curve(
     from: for them it is too low.
     """
     X = comparable(as_pool(X)).array()
-    y = as_labels(y, len(X))
+    y = as_classes(y, n=len(X))
     classes = np.unique(y)
     if len(y) < FEWEST:
         raise UserError(f"there are {len(y)} labelled rows: label at least {FEWEST} before asking for a curve")

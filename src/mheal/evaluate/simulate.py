@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ..classes import as_labels
+from ..classes import as_classes
 from ..estimators import MODELS, fit_model, predict
 from ..exceptions import UserError, UserTypeError
 from ..scaling import Scaling, comparable, on_sphere
@@ -77,7 +77,7 @@ def runs(
     """
     X = as_pool(X)
     comparable(X)  # refuses NaN and infinity by the row of X
-    y = as_labels(y, len(X))
+    y = as_classes(y, n=len(X))
     if model not in MODELS:
         raise UserError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
     named = _named(strategies)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
 from .label_studio import FLAT, label_field, read_export
 from .locate import TABLES
@@ -42,9 +43,9 @@ def read_labels(path: str | Path, ids: Sequence[Any] | None, n_rows: int, *, id_
     labelled: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
         label = None if labels is None else labels[at]
-        if labels is not None and _is_blank(label):
+        if labels is not None and is_blank(label):
             continue
-        if _is_blank(name):
+        if is_blank(name):
             raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
         row = row_of(name)
         if labelled.setdefault(row, label) != label:
@@ -115,7 +116,3 @@ def _row_of_number(name: Any, n_rows: int, file: str) -> int:
     if not 0 <= row < n_rows:
         raise UserError(f"{file}: there is no row {row}: rows of the pool go from 0 to {n_rows - 1}")
     return row
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())

@@ -7,8 +7,9 @@ from typing import Any
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
+from ..runtime.progress import Progress
 from .locate import TABLES, Found, locate
-from .source import Kind, Progress, Source
+from .source import Kind, Source
 
 
 def read_pool(

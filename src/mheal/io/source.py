@@ -1,14 +1,14 @@
 """Source: a pool as it was read, and where its rows came from."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy.typing as npt
 
+from ..runtime.progress import Progress as Progress  # its former place
+
 Kind = Literal["vectors", "table", "images", "texts"]
-Progress = Callable[[int, int, str], None]  # done, total, what is being done
 
 
 @dataclass(frozen=True, eq=False)

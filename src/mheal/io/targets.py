@@ -11,13 +11,14 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
+from ..classes import as_classes, is_blank, why_not_classes
 from ..exceptions import UserError, UserFileError
 from .labels import read_labels
 from .locate import TABLES, locate
 from .source import Source
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
-FEW = 20  # so many different fractions may be classes: half stars are, prices are not
+SHOWN = 20  # names of columns that errors list
 FORMS = ".npy, .npz:NAME, .txt (one label a line), .csv, .tsv, .parquet, .jsonl or Label Studio's .json"
 
 
@@ -65,56 +66,26 @@ def read_target(target: str, pool: str | Path, source: Source, column: Sequence[
     if len(values) != len(source.X):
         rows_there = f"{len(source.X):,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
         raise UserError(f"{said} has {len(values):,} labels, but the pool has {rows_there}: {_MATCH}")
-    rows = np.array([row for row, value in enumerate(values) if not _is_blank(value)], np.int64)
+    rows = np.array([row for row, value in enumerate(values) if not is_blank(value)], np.int64)
     if not len(rows):
         raise UserError(f"{said}: there is no label at all")
     labels = as_classes([values[row] for row in rows], said)
-    _refuse_useless(labels, said)
+    if why := why_not_classes(labels):
+        raise UserError(f"{said}: {why}; name another target")
+    classes, counts = np.unique(labels, return_counts=True)
+    if counts.min() < 2:
+        rare = classes[counts.argmin()].item()
+        raise UserError(f"{said}: class {rare!r} has 1 row only: empty that label, or merge the class with another")
     return Target(rows, labels, said)
 
 
 _MATCH = "give one for each row, or a table with the columns row (or id) and label"
 
 
-def as_classes(values: Sequence[Any], said: str) -> npt.NDArray[Any]:
-    """Labels as whole numbers, truth values or strings; measurements and what is no label get an error."""
-    kinds = {type(value) for value in values}
-    if kinds <= {str} or kinds <= {bool}:
-        return np.array(values)
-    if not kinds <= {int, float, bool}:
-        listed = " and ".join(sorted(kind.__name__ for kind in kinds))
-        raise UserError(f"{said} holds {listed}: labels must be all whole numbers or all strings")
-    numbers = np.array(values, np.float64)
-    if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() and np.abs(numbers).max() < 2**53:
-        return numbers.astype(np.int64)
-    different = np.unique(numbers)
-    if len(different) > FEW:
-        raise UserError(
-            f"{said} holds measurements ({len(different):,} different numbers such as {different[0]:g}), not classes: "
-            "bin them into a few classes first"
-        )
-    return np.array([str(number) for number in numbers.tolist()])
-
-
-def _refuse_useless(labels: npt.NDArray[Any], said: str) -> None:
-    """Labels from which nothing can be learnt."""
-    classes, counts = np.unique(labels, return_counts=True)
-    if len(classes) == 1:
-        raise UserError(f"{said}: all labels are {classes[0].item()!r}: there is nothing to learn from one class")
-    if 2 * len(classes) > len(labels):
-        raise UserError(
-            f"{said} has {len(classes):,} different values in {len(labels):,} rows: these are ids or measurements, "
-            "not classes; name another, or bin them"
-        )
-    if counts.min() < 2:
-        rare = classes[counts.argmin()].item()
-        raise UserError(f"{said}: class {rare!r} has 1 row only: empty that label, or merge the class with another")
-
-
 def _hint(name: str, frame: Any) -> str:
     close = get_close_matches(name, frame.columns, n=1)
-    more = ", …" if frame.width > FEW else ""
-    return f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(frame.columns[:FEW])}{more}"
+    more = ", …" if frame.width > SHOWN else ""
+    return f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(frame.columns[:SHOWN])}{more}"
 
 
 def _folder(path: str) -> str | None:
@@ -204,7 +175,7 @@ def _table(file: Path, source: Source) -> Sequence[Any]:
     if {"row", "id", source.id_column} & set(frame.columns):
         return _matched(file, source)
     if "label" not in frame.columns and frame.width > 1:
-        raise UserError(f"{file.name} has no column 'label': it has {', '.join(frame.columns[:FEW])}")
+        raise UserError(f"{file.name} has no column 'label': it has {', '.join(frame.columns[:SHOWN])}")
     return frame["label" if "label" in frame.columns else frame.columns[0]].to_list()
 
 
@@ -217,7 +188,3 @@ def _matched(file: Path, source: Source) -> list[Any]:
     for row, value in zip(found.rows.tolist(), found.values.tolist(), strict=True):
         values[row] = value
     return values
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())

@@ -1,1 +1,1 @@
-"""Checkpoints, memory limits, threads, files, locks and progress: how work is carried out."""
+"""What long runs need: threads, files, locks, checkpoints, memory limits and progress."""

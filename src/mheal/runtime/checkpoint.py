@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserTypeError
-from ..io.source import Progress
 from .files import replacing
 from .lock import Lock
 from .memory import give_back_pages_of, resident
+from .progress import Progress
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 EVERY = 30.0  # seconds between two notes of a stage that is under way

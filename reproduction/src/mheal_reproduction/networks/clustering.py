@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mheal.cluster import SphericalKMeans
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from .checkpoint import Checkpoint
 from .dec import PRETRAINING, Recipe, Refined, Refinement, Rows, codes_of, pretrain, soft_labels, untrained

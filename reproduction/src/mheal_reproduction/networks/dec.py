@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 
 from mheal.embed.autoencoder import WIDTHS
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from .augment import DRAWS, shift_and_rotate
 from .stack import Method, Shuffles, Stack, Trainer

@@ -15,7 +15,7 @@ from mheal.backends.torch.reproducible import capture, reproducible_kernels
 from mheal.embed.device_images import Images
 from mheal.embed.networks import Network, build, lay_out_gradients, use_generator
 from mheal.embed.simclr import shuffled_epochs
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded
 
 from .classifier import Classifier

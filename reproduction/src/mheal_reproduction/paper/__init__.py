@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 # out, data, seeds (None: the experiment's own number), quick, progress → the page, in Markdown
 Run = Callable[[Path, Path | None, int | None, bool, Progress], str]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal import datasets
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 from mheal.strategies.networks import network
 
 from ..networks.recipes import Recipe, mnist

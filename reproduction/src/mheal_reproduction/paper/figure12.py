@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 
 from mheal.evaluate.statistics import area
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 from mheal.strategies import get
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..theory.disagreement import disagreement_coefficient
 from ..theory.pruning import CLUSTERS, MODES, THETA

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..theory.hyperplanes import Rows
 from ..theory.pruning import MODES, Pruning

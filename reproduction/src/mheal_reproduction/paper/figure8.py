@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..theory.hyperplanes import Float64, Rows
 from ..theory.pruning import CLUSTERS, MODES, THETA, Rule, prune

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mheal.io.source import Progress
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 
 from .deep_constants import CENTER, CLUSTERING, constants_of
 from .table1_images import drawn

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..networks.labelling import Rows, Run, plan
 from .image_unfinished import Unfinished, Unit

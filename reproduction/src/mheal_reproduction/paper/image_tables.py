@@ -19,7 +19,7 @@ from mheal.algorithms.density import POWER, TRIM
 from mheal.algorithms.facility_location import CANDIDATES as COVERING
 from mheal.algorithms.facility_location import REFERENCES as COVERED
 from mheal.algorithms.local_spacing import COMPARISONS, NEIGHBOURS, REFERENCES
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 from mheal.selector import COVER
 from mheal.uncertainty import ASK_FROM, DOUBT

@@ -8,8 +8,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from mheal.io.source import Progress
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import THREADS_VARIABLE
 
 Row = dict[str, Any]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mheal import datasets
 from mheal.cluster import SphericalKMeans
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..theory.hyperplanes import Float32, Float64, Hyperplanes, Rows
 from ..theory.pruning import CLUSTERS, MODES, Pruning, prune

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from mheal.cluster import SphericalKMeans
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 
 from ..clustering_accuracy import clustering_accuracy

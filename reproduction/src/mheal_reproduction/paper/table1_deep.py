@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from ..clustering_accuracy import clustering_accuracy
 from .deep_constants import CENTER, CLUSTERING, constants_of

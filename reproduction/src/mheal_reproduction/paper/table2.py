@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal import datasets
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from .figure10 import draw
 from .matching import MEASURES, Target, random_spread

@@ -6,7 +6,7 @@ the pool once. What the paper leaves open is set in `image_tables`.
 
 from pathlib import Path
 
-from mheal.io.source import Progress
+from mheal.runtime.progress import Progress
 
 from . import Part, image_tables
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from mheal.io.source import Progress
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 
 from ..theory.pruning import THETA
 from ..theory.theorem1 import iwal_bound, iwal_label_bound, mheal_bound, mheal_label_bound

@@ -10,7 +10,7 @@ from ...algorithms.density import Charge
 from ...algorithms.result import Spread, as_spread
 from ...algorithms.turns import merge, turns_of
 from ...algorithms.within_clusters import spread_cluster
-from ...io.source import Progress
+from ...runtime.progress import Progress
 from ..cpu.lazy_scores import first_scores
 from ..cpu.points import Points
 from .clusters import Assigned

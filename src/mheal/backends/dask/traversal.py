@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from distributed import Future
 
-from ...io.source import Progress
+from ...runtime.progress import Progress
 from ...runtime.threads import single_threaded_blas
 from ..cpu.lazy_scores import CHUNK, NOWHERE, PICKED, advance
 from ..cpu.traversal import FRONT_MIN, FRONT_SHARE

@@ -1,0 +1,70 @@
+"""How far a long task is: a function that is told, and a bar on stderr that shows it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import UserTypeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Progress = Callable[[int, int, str], None]  # done, total (0: not known), what is being done
+
+DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
+
+
+@contextmanager
+def as_progress(
+    progress: bool | Progress | None, console: "Console | None" = None, delay: float = DELAY
+) -> Iterator[Progress]:
+    """What to report to while the block runs: nothing for False, a function itself, for True a bar on stderr.
+
+    console : where the bar is drawn; there is none on a console that is quiet or no terminal
+    delay : seconds before the bar appears
+    """
+    if progress is None or progress is False:
+        yield _ignore
+    elif progress is not True:
+        if not callable(progress):
+            raise UserTypeError(f"progress must be True, False or a function of (done, total, what), got {progress!r}")
+        yield progress
+    else:
+        with _bar(console, delay) as report:
+            yield report
+
+
+def _ignore(done: int, total: int, what: str) -> None:
+    pass
+
+
+@contextmanager
+def _bar(console: "Console | None", delay: float) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = console or Console(stderr=True)
+    if console.quiet or not (console.is_terminal or console.is_jupyter):
+        yield _ignore
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    bar = Bar(*columns, console=console, transient=True)
+    tasks: dict[str, Any] = {}
+
+    def report(done: int, total: int, what: str) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total or None)
+        bar.update(tasks[what], completed=done, total=total or None)
+
+    timer = Timer(delay, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield report
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
