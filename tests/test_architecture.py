@@ -1,42 +1,134 @@
-"""Imports point one way."""
+"""Imports go one way: lazy imports and `import_module` included, the graph of modules has no cycle."""
 
 import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "mheal"
-# A room may import from its own floor and from those below it.
+# From the ground up: a part imports from its own floor and from those below it.
 FLOORS = [
-    {"kernels"},
-    {"sphere", "pool", "selection", "datasets"},
+    {"_version", "exceptions"},
+    {"runtime"},
+    {"classes", "energy", "sphere", "scaling", "validation", "duplicates", "labelled", "datasets"},
+    {"backends"},
+    {"io", "embed", "selection"},
     {"cluster"},
-    {"solve", "deep"},
-    {"spread"},
-    {"algorithm"},
-    {"scale"},
+    {"algorithms"},
+    {"estimators", "uncertainty"},
+    {"strategy"},
+    {"selector", "paper"},
     {"strategies"},
-    {"learn"},
-    {"shortcut"},
-    {"theory"},
-    {"paper"},
+    {"api"},
+    {"evaluate"},
     {"cli"},
+    {"__main__"},
 ]
-FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR = {part: i for i, parts in enumerate(FLOORS) for part in parts}
 
 
-def imported_rooms(path):
-    """Rooms of mheal that this file imports from."""
-    here = path.relative_to(SRC).parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            full = [*here[: len(here) - node.level + 1], *(node.module or "").split(".")]
-            names = [full[0]] if full[0] else [alias.name for alias in node.names]
-            yield from (name for name in names if name in FLOOR)
+def name_of(path):
+    parts = path.relative_to(SRC.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("path", [p for p in SRC.rglob("*.py") if p.parent != SRC or p.stem in FLOOR], ids=str)
-def test_no_file_imports_from_above(path):
-    room = path.relative_to(SRC).parts[0].removesuffix(".py")
-    above = [name for name in imported_rooms(path) if FLOOR[name] > FLOOR[room]]
+MODULES = {name_of(path): path for path in SRC.rglob("*.py")}
+
+
+def resolved(name, level, package):
+    """The absolute name of what an import in this package names."""
+    if not level:
+        return name
+    base = package.split(".")
+    return ".".join([*base[: len(base) - level + 1], *([name] if name else [])])
+
+
+def without_type_checking(tree):
+    """All nodes but those that only a type checker sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from without_type_checking(node)
+
+
+def imports_of(module):
+    """The modules of mheal that this one imports, anywhere in it."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    nodes = list(without_type_checking(ast.parse(path.read_text())))
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            source = resolved(node.module or "", node.level, package)
+            found |= {
+                f"{source}.{alias.name}" if f"{source}.{alias.name}" in MODULES else source for alias in node.names
+            }
+    if any(isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") for node in nodes):
+        # every string in the file that is the name of a module, whether it is written at the call or in a table
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+                level = len(text) - len(text.lstrip("."))
+                found.add(resolved(text.lstrip("."), level, package))
+    return {name for name in found if name in MODULES} - {module}
+
+
+GRAPH = {module: imports_of(module) for module in MODULES}
+
+
+def part_of(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_there_is_no_cycle():
+    inner = {
+        module: {name for name in names if name != "mheal"} for module, names in GRAPH.items() if module != "mheal"
+    }
+    order = list(TopologicalSorter(inner).static_order())
+    assert len(order) >= len(inner)
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - {"mheal"}))
+def test_no_module_imports_from_above(module):
+    above = {name for name in GRAPH[module] if name == "mheal" or FLOOR[part_of(name)] > FLOOR[part_of(module)]}
     assert not above
+
+
+def test_every_part_has_a_floor():
+    assert {part_of(module) for module in MODULES} - {""} == set(FLOOR)
+
+
+def test_nothing_imports_the_reproduction():
+    assert not [path for path in MODULES.values() if "mheal_reproduction" in path.read_text()]
+
+
+def test_nothing_private_is_imported_from_another_part():
+    private = {
+        f"{module}: {alias.name}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level
+        for alias in node.names
+        if alias.name.startswith("_")
+        and not alias.name.startswith("__")
+        and part_of(resolved(node.module or "", node.level, module.rpartition(".")[0])) != part_of(module)
+    }
+    assert not private
+
+
+def test_importing_mheal_is_light():
+    code = "import sys, mheal; print(*(name for name in ('torch', 'dask', 'matplotlib', 'polars', 'sklearn') if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_files_are_of_a_size_to_be_read():
+    lines = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
+    assert {name: n for name, n in lines.items() if n > 300} == {}
+    assert sum(lines.values()) <= 15_000
