@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,8 +14,10 @@ from sklearn.preprocessing import StandardScaler
 
 import mheal
 import mheal.evaluate as evaluate
+from mheal.estimators import fit_on_pool
 from mheal.exceptions import UserError
 from mheal.strategies import Strategy, get
+from mheal.uncertainty import FewLabelsWarning
 
 X, y = load_wine(return_X_y=True)
 BUDGETS = [5, 10, 20]
@@ -116,6 +120,40 @@ def test_resumed_equals_uninterrupted():
     rest = flat(evaluate.runs(X, y, strategies[::-1], BUDGETS[::-1], seeds=[2, 1, 0], done=done))
     key = lambda row: (row["strategy"], row["seed"], row["labels"])  # noqa: E731
     assert sorted(measured(begun + rest), key=key) == sorted(measured(flat(whole)), key=key)
+
+
+def recorded(name):
+    """The strategy called so, which also writes down what it picks."""
+    base = get(name)
+
+    def _pick(self, pool, n):
+        picks = base._pick(self, pool, n)
+        type(self).seen.append((pool.labeled, n, np.asarray(getattr(picks, "indices", picks))))
+        return picks
+
+    return type("Recorded", (base,), {"seen": [], "_pick": _pick})()
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "mheal", "mheal-paper", "coreset", "kmeans", "typiclust", "margin", "qbc", "badge"]
+)
+def test_every_pick_is_that_of_select(name):
+    strategy, seed = recorded(name), 4
+    evaluate.simulate(X, y, [strategy], [10, 70, 80], seeds=[seed])
+    pool, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
+    Z, labels = X[pool], y[pool]
+    assert strategy.seen
+    for labeled, n, picks in strategy.seen:
+        given = {}
+        if len(labeled):
+            model = fit_on_pool("logistic", seed, Z, labeled, labels[labeled])
+            given = dict(labeled=labeled, y=labels[labeled], estimator=model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewLabelsWarning)
+            assert mheal.select(Z, n, strategy=name, random_state=seed, **given).indices.tolist() == picks.tolist()
+    if strategy.needs_model:
+        first = mheal.select(Z, 10, strategy="random", random_state=seed)
+        assert strategy.seen[0][0].tolist() == first.indices.tolist()
 
 
 def test_a_one_shot_budget_does_not_depend_on_the_others():
@@ -302,5 +340,5 @@ def test_a_strategy_that_repeats_rows_is_caught():
         def _pick(self, pool, budget):
             return np.zeros(budget, np.int64)
 
-    with pytest.raises(ValueError, match="stutter was asked for 5 new rows"):
+    with pytest.raises(ValueError, match="stutter must pick 5 different"):
         evaluate.simulate(X, y, [Stutter()], [5], seeds=1)

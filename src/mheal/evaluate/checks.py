@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError, UserTypeError
-from ..strategies import Strategy, get
+from ..strategies import get
+from ..strategy import Strategy
 
 
 def as_strategies(strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy]) -> dict[str, Strategy]:

@@ -158,7 +158,7 @@ def coverage_plan(
     rows = as_labeled(() if labeled is None else labeled, len(X))
     n = horizon(len(X), len(rows), n)
     mheal = MHEAL(random_state=random_state)
-    picks = mheal.select(X, n, rows)
+    picks = mheal.select(X, n, labeled=rows)
     energy = mheal.energy(X, np.concatenate([rows, picks.indices]))[len(rows) :]
     return CoveragePlan(picks.radius, energy, len(rows), target=target)
 

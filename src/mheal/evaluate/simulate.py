@@ -4,8 +4,8 @@ Seed s decides everything that is random about a (strategy, seed) unit:
 
 - the split into a pool and a test set is `train_test_split(..., stratify=y, random_state=s)`;
 - every pick is `mheal.select(X[pool], n, strategy=..., random_state=s)`: of a ranked strategy one call for the largest
-  budget, of a one-shot strategy one call for each budget, of an adaptive strategy one call for each budget with what is
-  labelled so far, its labels and the estimator fitted on them;
+  budget, of a one-shot strategy one call for each budget, of an adaptive strategy one call for each budget, with the
+  rows labelled so far and, from the strategy's `min_labels` on, their labels and the estimator fitted on them;
 - an adaptive strategy that needs labels starts with the picks of "random", the same for all such strategies;
 - random states of the estimator that are None are set to s.
 """
@@ -14,16 +14,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..api import select
 from ..classes import as_labels
 from ..estimators import estimator_name, fit_model, for_pool, resolve_estimator
 from ..exceptions import UserError
-from ..scaling import comparable
-from ..strategies import Pool, Strategy, get
+from ..scaling import Scaling, comparable
+from ..strategies.random import Random
+from ..strategy import Strategy
 from ..validation import as_pool
 from .checks import as_budgets, as_seeds, as_strategies, split_sizes
 from .curves import Curves, Row
@@ -31,7 +33,7 @@ from .metrics import Metric, as_metric, scores
 
 Rows = npt.NDArray[np.int64]
 Step = tuple[Rows, Any, float]  # rows labelled so far, the model fitted on them, seconds spent picking
-Scaling = Literal["auto", "standard", "raw"]
+NONE: Rows = np.empty(0, np.int64)
 
 
 def simulate(
@@ -190,7 +192,7 @@ class _Split:
         """Rounds of an adaptive strategy: each picks what is missing to the next budget."""
         first, *others = budgets
         blind = strategy.needs_model or strategy.needs_labels
-        labeled, seconds = self.pick(get("random")() if blind else strategy, first)
+        labeled, seconds = self.pick(Random() if blind else strategy, first)
         model = self.fit(labeled)
         yield labeled, model, 0.0 if blind else seconds
         total = 0.0 if blind else seconds
@@ -200,18 +202,19 @@ class _Split:
             model = self.fit(labeled)
             yield labeled, model, total
 
-    def pick(self, strategy: Strategy, n: int, labeled: Rows | None = None, model: Any = None) -> tuple[Rows, float]:
-        """n further rows; the strategy sees no label but those of the rows in `labeled`."""
+    def pick(self, strategy: Strategy, n: int, labeled: Rows = NONE, model: Any = None) -> tuple[Rows, float]:
+        """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
+        given: dict[str, Any] = {}
+        if len(labeled) and (strategy.needs_model or len(labeled) >= strategy.min_labels):
+            given = dict(y=self.y[labeled], estimator=model)
         start = perf_counter()
-        rows = np.empty(0, np.int64) if labeled is None else labeled
-        pool = Pool(self.X, rows, self.y[rows], model, np.random.default_rng(self.seed), self.scaling)
-        picks = strategy.select(pool, n).indices
+        rows = select(
+            self.X, n, strategy=strategy, labeled=labeled, scaling=self.scaling, random_state=self.seed, **given
+        ).indices
         seconds = perf_counter() - start
-        if len(np.unique(picks)) != n or len(picks) != n or np.isin(picks, rows).any():
-            raise UserError(
-                f"strategy {strategy.name} was asked for {n} new rows, but repeated some or gave {len(picks)}"
-            )
-        return picks, seconds
+        if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
+            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+        return rows, seconds
 
     def fit(self, labeled: Rows) -> Any:
         return fit_model(self.estimator, self.seed, self.X[labeled], self.y[labeled])
