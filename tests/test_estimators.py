@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mheal.estimators import ESTIMATORS, estimator_name, fit_model, fit_on_pool, for_pool, predict, resolve_estimator
+from mheal.estimators import ESTIMATORS, estimator_name, fit_model, fit_on_pool, predict, resolve_estimator
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -62,8 +62,8 @@ def test_settings():
     assert logistic.max_iter == 1000
     assert (svm.C, svm.kernel, svm.gamma) == (10, "rbf", "scale")
     assert forest.n_estimators == 200
-    assert fit_model("knn", 0, X[[0, 60, 150]], y[[0, 60, 150]]).model_.n_neighbors == 3
-    assert fit_model("knn", 0, X, y).model_.n_neighbors == 5
+    assert fit_model("knn", 0, X[[0, 60, 150]], y[[0, 60, 150]])[-1].n_neighbors == 3
+    assert fit_model("knn", 0, X, y)[-1].n_neighbors == 5
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,10 @@ def test_an_own_classifier_is_cloned_and_sees_columns_as_they_are(own):
 
 def test_random_states_that_are_not_set_become_the_seed():
     own = make_pipeline(StandardScaler(), RandomForestClassifier(5))
-    assert for_pool(own, X, 7)[-1].random_state == 7
-    assert for_pool(RandomForestClassifier(5, random_state=3), X, 7).random_state == 3
+    assert fit_model(own, 7, X, y)[-1].random_state == 7
+    assert fit_model(RandomForestClassifier(5, random_state=3), 7, X, y).random_state == 3
     assert own[-1].random_state is None
+    assert fit_model("forest", 7, X, y)[-1].random_state == 7
 
 
 def test_paths_are_imported_from_the_current_folder_too(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
 from threadpoolctl import ThreadpoolController
 
 from .exceptions import UserError, UserTypeError
@@ -45,29 +45,6 @@ class PoolScaler(TransformerMixin, BaseEstimator):
         return scaled
 
 
-class NearestNeighbors(ClassifierMixin, BaseEstimator):
-    """`KNeighborsClassifier` that takes all labelled rows as neighbours where there are fewer than `n_neighbors`."""
-
-    def __init__(self, n_neighbors: int = 5) -> None:
-        self.n_neighbors = n_neighbors
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit on at least one row."""
-        from sklearn.neighbors import KNeighborsClassifier
-
-        self.model_ = KNeighborsClassifier(min(self.n_neighbors, len(X))).fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most frequent class among the neighbours of each row."""
-        return self.model_.predict(X)
-
-    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
-        """The shares of the classes among the neighbours of each row."""
-        return self.model_.predict_proba(X)
-
-
 def _logistic() -> Any:
     from sklearn.linear_model import LogisticRegression
 
@@ -80,6 +57,12 @@ def _svm() -> Any:
     return SVC(C=10, gamma="scale")
 
 
+def _knn() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(5)
+
+
 def _forest() -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
@@ -89,13 +72,13 @@ def _forest() -> Any:
 def _logistic_knn() -> Any:
     from sklearn.ensemble import VotingClassifier
 
-    return VotingClassifier([("logistic", _logistic()), ("knn", NearestNeighbors())], voting="soft")
+    return VotingClassifier([("logistic", _logistic()), ("knn", _knn())], voting="soft")
 
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "logistic": _logistic,
     "svm": _svm,
-    "knn": NearestNeighbors,
+    "knn": _knn,
     "forest": _forest,
     "logistic+knn": _logistic_knn,  # the mean of both probabilities
 }
@@ -165,49 +148,54 @@ def estimator_name(estimator: Any) -> str:
     return getattr(estimator, "__name__", type(estimator).__name__)
 
 
-def for_pool(estimator: Any, X: npt.NDArray[Any], seed: int) -> Any:
-    """A clone to be fitted on rows of this pool: scaling computed from all of X, random states that are None set."""
+def for_pool(estimator: Any, X: npt.NDArray[Any]) -> Any:
+    """A clone to be fitted on rows of this pool: for a name, with the scaling of all of X."""
     model = clone(resolve_estimator(estimator), safe=False)
     if _is_known(model):
         points = comparable(as_pool(X))
         model.set_params(poolscaler__offset=points.offset, poolscaler__scale=points.scale)
-    return _seeded(model, seed)
+    return model
 
 
 def _is_known(model: Any) -> bool:
+    """Whether this is a pipeline for one of the names in ESTIMATORS."""
     return hasattr(model, "steps") and isinstance(model.steps[0][1], PoolScaler)
 
 
-def _seeded(model: Any, seed: int) -> Any:
+def _with_parameters(model: Any, **changes: Callable[[Any], Any]) -> Any:
+    """Change these parameters wherever the model or a part of it has them."""
     if not hasattr(model, "get_params"):
         return model
-    names = [name for name, value in model.get_params().items() if value is None]
-    return model.set_params(**{name: seed for name in names if name.split("__")[-1] == "random_state"})
+    named = [(name, value, changes.get(name.split("__")[-1])) for name, value in model.get_params().items()]
+    return model.set_params(**{name: change(value) for name, value, change in named if change is not None})
 
 
 def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
     """A fitted clone of the estimator; one that predicts a constant where all labels are of one class.
 
-    A name stands for the classifier alone here, without scaling. Fits run on one thread: on tiny data, threaded BLAS
-    took 60 times as long on busy cores.
+    Random states that are None become the seed. Fits run on one thread: on tiny data, threaded BLAS took 60 times as
+    long on busy cores.
     """
-    named = isinstance(estimator, str) and estimator in ESTIMATORS
-    model = ESTIMATORS[estimator]() if named else clone(resolve_estimator(estimator), safe=False)
     n_classes = len(np.unique(labels))
     if n_classes == 1:
         from sklearn.dummy import DummyClassifier
 
         return DummyClassifier(strategy="most_frequent").fit(X, labels)
-    failure = f"{estimator_name(estimator)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
-    with single_threaded(model), nullcontext() if named or _is_known(model) else user_code(failure, REMEDY):
-        return _seeded(model, seed).fit(X, labels)
+    model = clone(resolve_estimator(estimator), safe=False)
+    known = _is_known(model)
+    changes = dict(random_state=lambda value: seed if value is None else value)
+    if known:
+        changes["n_neighbors"] = lambda value: min(value, len(labels))
+    failure = f"{estimator_name(model)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
+    with single_threaded(model), nullcontext() if known else user_code(failure, REMEDY):
+        return _with_parameters(model, **changes).fit(X, labels)
 
 
 def fit_on_pool(
     estimator: Any, seed: int, X: npt.NDArray[Any], rows: npt.NDArray[np.int64], labels: npt.NDArray[Any]
 ) -> Any:
     """The estimator fitted on these labelled rows of a pool; for a name, columns are scaled as the pool's are."""
-    return fit_model(for_pool(estimator, X, seed), seed, X[rows], labels)
+    return fit_model(for_pool(estimator, X), seed, X[rows], labels)
 
 
 def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -47,11 +47,12 @@ class Curves:
         object.__setattr__(self, "rows", tuple(self.rows))
         if not self.rows:
             raise UserError("there are no rows: simulate at least one strategy")
+        missing = [name for name in (*FIRST, self.metric) if any(name not in row for row in self.rows)]
+        if missing:
+            raise UserError(f"some rows have no {missing[0]!r}: measure it for all of them")
         estimators = sorted({row["estimator"] for row in self.rows})
         if len(estimators) > 1:
             raise UserError(f"the rows are of estimators {' and '.join(estimators)}: make one Curves for each")
-        if any(self.metric not in row for row in self.rows):
-            raise UserError(f"some rows have no {self.metric}: simulate with metric={self.metric!r}")
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 

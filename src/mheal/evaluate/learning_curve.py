@@ -77,7 +77,7 @@ def learning_curve(
         raise UserError(f"folds must be 2 to {len(y)} and repeats at least 1, got {folds} and {repeats}")
     labels = _sizes(sizes, len(classes), most=len(y) - -(-len(y) // folds))
 
-    model = for_pool(estimator, X, seed)
+    model = for_pool(estimator, X)
     right = np.zeros((len(y), len(labels)))
     for repeat in range(repeats):
         rng = np.random.default_rng((seed, repeat))

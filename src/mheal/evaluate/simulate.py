@@ -172,7 +172,7 @@ class _Split:
             np.arange(len(task.y)), train_size=n_pool, test_size=n_test, stratify=task.y, random_state=seed
         )
         X, y = task.X, task.y
-        estimator = for_pool(task.estimator, X[pool], seed)
+        estimator = for_pool(task.estimator, X[pool])
         return cls(X[pool], y[pool], X[test], y[test], estimator, task.scaling, seed)
 
     def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
