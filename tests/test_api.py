@@ -137,7 +137,7 @@ def test_labels_do_where_there_is_no_model(kind):
         "sparse": lambda: csr_matrix(X),
         "tensor": lambda: __import__("torch").as_tensor(X),
     }
-    ours = models.fit_on_pool(models.ASKED, 0, X, FIRST, y[FIRST]).predict_proba(X)
+    ours = models.fit_on_pool("logistic+knn", 0, X, FIRST, y[FIRST]).predict_proba(X)
     pool = pools[kind]()
     wanted = mheal.select(pool, 30, labeled=FIRST, proba=ours)
     assert mheal.select(pool, 30, labeled=FIRST, y=y[FIRST]) == wanted

@@ -1,104 +1,219 @@
-"""The classifiers that learn from the labels bought."""
+"""Classifiers that learn from the labels: five known by name, or any of your own."""
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache, reduce
+from importlib import import_module
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
 from threadpoolctl import ThreadpoolController
 
-from .exceptions import UserError
+from .exceptions import UserError, UserTypeError
 from .scaling import comparable
-from .validation import as_pool
+from .validation import as_array
 
 
-def _logistic(seed: int, n_labels: int) -> Any:
+class PoolScaler(TransformerMixin, BaseEstimator):
+    """Standardises columns, or multiplies rows of unit length by √columns, see `mheal.scaling`.
+
+    Parameters
+    ----------
+    offset, scale : arrays of shape (n_columns,), or None
+        (X − offset)·scale. None: computed from the rows given to `fit`. `for_pool` computes them from the whole pool,
+        because a few labelled rows estimate them poorly.
+    """
+
+    def __init__(self, offset: npt.NDArray[Any] | None = None, scale: npt.NDArray[Any] | None = None) -> None:
+        self.offset = offset
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Compute what was not given."""
+        points = comparable(as_array(X)) if self.offset is None or self.scale is None else self
+        self.offset_, self.scale_ = points.offset, points.scale
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """The scaled rows, as a new array."""
+        scaled: npt.NDArray[Any] = X - self.offset_
+        scaled *= self.scale_
+        return scaled
+
+
+def _logistic() -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=1000)
 
 
-def _svm(seed: int, n_labels: int) -> Any:
+def _svm() -> Any:
     from sklearn.svm import SVC
 
     return SVC(C=10, gamma="scale")
 
 
-def _knn(seed: int, n_labels: int) -> Any:
+def _knn() -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
-    return KNeighborsClassifier(min(5, n_labels))
+    return KNeighborsClassifier(5)
 
 
-def _forest(seed: int, n_labels: int) -> Any:
+def _forest() -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(200, random_state=seed)
+    return RandomForestClassifier(200)
 
 
-def _both(seed: int, n_labels: int) -> Any:
+def _logistic_knn() -> Any:
     from sklearn.ensemble import VotingClassifier
 
-    models = [(name, MODELS[name](seed, n_labels)) for name in ("logistic", "knn")]
-    return VotingClassifier(models, voting="soft")
+    return VotingClassifier([("logistic", _logistic()), ("knn", _knn())], voting="soft")
 
 
-MODELS: dict[str, Callable[[int, int], Any]] = {
+ESTIMATORS: dict[str, Callable[[], Any]] = {
     "logistic": _logistic,
     "svm": _svm,
     "knn": _knn,
     "forest": _forest,
-    "logistic+knn": _both,  # the mean of what the two say
+    "logistic+knn": _logistic_knn,  # the mean of both probabilities
 }
-ASKED = "logistic+knn"  # by mheal-asking, for whoever has labels but no model: results/asking says why
+REMEDY = "give it more labels, or choose another estimator"
 
 
-def make_model(name: str, seed: int, labels: npt.NDArray[Any]) -> Any:
-    """An unfitted classifier fit for these labels: a constant one where they are all of one class."""
-    if name not in MODELS:
-        raise UserError(f"there is no model {name!r}: choose from {', '.join(MODELS)}")
-    if len(np.unique(labels)) == 1:
+def resolve_estimator(estimator: Any) -> Any:
+    """The unfitted classifier that a name, a path or an object stands for.
+
+    Parameters
+    ----------
+    estimator : str, classifier, class or function
+        - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
+        - "package.module:attribute": imported, from the current folder too, as `python -m` would; the folder is then
+          put at the front of `sys.path`
+        - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
+        - a class, or a function without arguments: what it returns
+    """
+    given = estimator
+    if isinstance(estimator, str):
+        if estimator in ESTIMATORS:
+            from sklearn.pipeline import make_pipeline
+
+            return make_pipeline(PoolScaler(), ESTIMATORS[estimator]())
+        if ":" not in estimator:
+            known = ", ".join(ESTIMATORS)
+            raise UserError(
+                f"there is no estimator {estimator!r}: choose from {known}, or give package.module:attribute"
+            )
+        estimator = _imported(estimator)
+    if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
+        with user_code(
+            f"{given} cannot be called without arguments", "give a classifier, or a function that makes one"
+        ):
+            estimator = estimator()
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or is_regressor(estimator):
+        raise UserTypeError(f"{given!r} is no classifier: give an object with fit and predict that learns classes")
+    return estimator
+
+
+def _imported(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    with user_code(f"cannot import {path}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
+        return reduce(getattr, attribute.split("."), import_module(module))
+
+
+@contextmanager
+def user_code(failure: str, remedy: str) -> Iterator[None]:
+    """Errors of code that is not ours, as one line."""
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{failure} ({type(error).__name__}: {reason}): {remedy}") from error
+
+
+def estimator_name(estimator: Any) -> str:
+    """How tables call an estimator: a name or path as given, else its class, for a pipeline those of its steps."""
+    if isinstance(estimator, str):
+        return estimator
+    if hasattr(estimator, "steps"):
+        return "+".join(estimator_name(step) for _, step in estimator.steps)
+    return getattr(estimator, "__name__", type(estimator).__name__)
+
+
+def for_pool(estimator: Any, X: npt.NDArray[Any]) -> Any:
+    """A clone to be fitted on rows of this pool: for a name, with the scaling of all of X."""
+    model = clone(resolve_estimator(estimator), safe=False)
+    if _is_known(model):
+        points = comparable(as_array(X))
+        model.set_params(poolscaler__offset=points.offset, poolscaler__scale=points.scale)
+    return model
+
+
+def _is_known(model: Any) -> bool:
+    """Whether this is a pipeline for one of the names in ESTIMATORS."""
+    return hasattr(model, "steps") and isinstance(model.steps[0][1], PoolScaler)
+
+
+def _with_parameters(model: Any, **changes: Callable[[Any], Any]) -> Any:
+    """Change these parameters wherever the model or a part of it has them."""
+    if not hasattr(model, "get_params"):
+        return model
+    named = [(name, value, changes.get(name.split("__")[-1])) for name, value in model.get_params().items()]
+    return model.set_params(**{name: change(value) for name, value, change in named if change is not None})
+
+
+def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
+    """A fitted clone of the estimator; one that predicts a constant where all labels are of one class.
+
+    Random states that are None become the seed. Fits run on one thread: on tiny data, threaded BLAS took 60 times as
+    long on busy cores.
+    """
+    n_classes = len(np.unique(labels))
+    if n_classes == 1:
         from sklearn.dummy import DummyClassifier
 
-        return DummyClassifier(strategy="most_frequent")
-    return MODELS[name](seed, len(labels))
+        return DummyClassifier(strategy="most_frequent").fit(X, labels)
+    model = clone(resolve_estimator(estimator), safe=False)
+    known = _is_known(model)
+    changes = dict(random_state=lambda value: seed if value is None else value)
+    if known:
+        changes["n_neighbors"] = lambda value: min(value, len(labels))
+    failure = f"{estimator_name(model)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
+    with single_threaded(model), nullcontext() if known else user_code(failure, REMEDY):
+        return _with_parameters(model, **changes).fit(X, labels)
+
+
+def fit_on_pool(
+    estimator: Any, seed: int, X: npt.NDArray[Any], rows: npt.NDArray[np.int64], labels: npt.NDArray[Any]
+) -> Any:
+    """The estimator fitted on these labelled rows of a pool; for a name, columns are scaled as the pool's are."""
+    return fit_model(for_pool(estimator, X), seed, X[rows], labels)
+
+
+def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The model's classes for the rows of X, on one thread."""
+    failure = f"{estimator_name(model)} cannot predict"
+    with single_threaded(model), nullcontext() if _is_known(model) else user_code(failure, REMEDY):
+        return np.asarray(model.predict(X))
+
+
+@contextmanager
+def single_threaded(model: Any) -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    with _threads(type(last).__name__).limit(limits=1):
+        yield
 
 
 @cache
 def _threads(kind: str) -> ThreadpoolController:
     """The thread pools of all libraries that a kind of model has loaded: to look for them takes longer than to fit."""
     return ThreadpoolController()
-
-
-def fit_model(name: str, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
-    """The classifier fitted on one thread: on tiny data threaded BLAS only waits, 60 times as long on busy cores."""
-    model = make_model(name, seed, labels)
-    with _threads(type(model).__name__).limit(limits=1):
-        return model.fit(X, labels)
-
-
-def fit_on_pool(
-    name: str, seed: int, X: npt.NDArray[Any], rows: npt.NDArray[np.int64], labels: npt.NDArray[Any]
-) -> Any:
-    """The classifier fitted on these rows of a pool; it takes columns in their own units, and standardises them."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    points = comparable(as_pool(X))
-    scaled = FunctionTransformer(_scaled, kw_args={"offset": points.offset, "scale": points.scale})
-    model = make_pipeline(scaled, make_model(name, seed, labels))
-    with _threads(type(model[-1]).__name__).limit(limits=1):
-        return model.fit(X[rows], labels)
-
-
-def _scaled(X: npt.NDArray[Any], offset: npt.NDArray[Any], scale: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    scaled: npt.NDArray[Any] = X - offset
-    scaled *= scale
-    return scaled
-
-
-def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The model's classes for the rows of X, on one thread for the same reason."""
-    with _threads(type(model).__name__).limit(limits=1):
-        return np.asarray(model.predict(X))

@@ -29,7 +29,7 @@ from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Rows, Strategy
 from .uncertainty import MIN_LABELS, PoolProbabilities, Scores, uncertainty
-from .validation import as_labeled, as_pool
+from .validation import as_array, as_labeled
 
 REPRESENTATIVES = 256  # labels that represent the pool before the others spread over it
 
@@ -243,7 +243,7 @@ class MHEAL(Strategy):
         """
         self._check()
         rng = np.random.RandomState(self.random_state)
-        X = as_pool(X, int(rng.randint(2**31)))
+        X = as_array(X, int(rng.randint(2**31)))
         rows = as_labeled(rows, len(X))
         points, _, _, density = self._measured(X, self.scaling, rng, Memory())
         return charged_energy(points.take(rows), np.ones(len(rows)) if density is None else density.weight[rows])

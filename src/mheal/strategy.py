@@ -28,7 +28,7 @@ from .runtime.threads import single_threaded_blas
 from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
-from .uncertainty import GivenProbabilities, fitted, warn_unused
+from .uncertainty import GivenProbabilities, is_fitted, warn_unused
 from .validation import as_array, as_budget, as_proba, as_utility, index_of
 
 Rows = npt.NDArray[np.int64]
@@ -219,23 +219,31 @@ class Strategy(BaseEstimator, ABC):
             return None
         if proba is not None:
             return model
-        if estimator is not None:
-            return fitted(estimator, to_numpy(X), labeled, labels)
-        return self._default_model(to_numpy(X), labeled, labels)
+        if estimator is not None and is_fitted(estimator):
+            return estimator
+        if not len(labels):
+            raise UserError(
+                "estimator is not fitted, and there are no labels to fit it on: give labeled and y, or fit it"
+            )
+        return self._fitted(estimator, to_numpy(X), labeled, labels)
 
-    def _default_model(self, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
-        """A classifier of the labels; None, with a warning, where they are of no use to one that can be left out."""
-        if self.needs_model:
-            return fit_on_pool(self.default_estimator, 0, X, labeled, as_classes(labels))
+    def _fitted(self, estimator: Any, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
+        """The estimator, or the strategy's default, fitted on the labels.
+
+        None, with a warning, where nobody asked for a model and the labels are of no use to one.
+        """
+        optional = estimator is None and not self.needs_model
         try:
             classes = as_classes(labels)
-            why = why_not_classes(classes)
-        except UserError as error:
+            why = why_not_classes(classes) if optional else None
+        except (UserError, UserTypeError) as error:
+            if not optional:
+                raise
             why = f"the labels are no classes ({error})"
         if why is not None:
             warn_unused(why)
             return None
-        return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
+        return fit_on_pool(estimator or self.default_estimator, 0, X, labeled, classes)
 
     def _explained(self, picks: Selection, index: Any) -> Selection:
         """The picks with a reason each, and with the index of the frame they are from."""

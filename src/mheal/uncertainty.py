@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -124,26 +123,12 @@ def uncertainty(proba: Probabilities, power: float = POWER) -> Scores | None:
     return found**power if found.any() else None
 
 
-def fitted(estimator: Any, X: npt.NDArray[Any], rows: Rows, labels: npt.NDArray[Any]) -> Any:
-    """The estimator itself if it is fitted, else a clone of it that is fitted on these rows."""
+def is_fitted(estimator: Any) -> bool:
+    """Whether a classifier can predict; one that knows rows by their numbers always can."""
+    if isinstance(estimator, str | type):
+        return False
     if any(hasattr(estimator, name) for name in ("row_proba", "row_decision", "row_samples")):
-        return estimator
-    if not hasattr(estimator, "fit"):
-        raise UserTypeError(f"estimator is a {type(estimator).__name__}: give a classifier with fit and predict_proba")
-    if isinstance(estimator, type):
-        raise UserTypeError(f"estimator is the class {estimator.__name__}: give an instance of it")
-    if _is_fitted(estimator):
-        return estimator
-    if not len(labels):
-        raise UserError("estimator is not fitted, and there are no labels to fit it on: give labeled and y, or fit it")
-    try:
-        return clone(estimator).fit(X[rows], labels)
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{type(estimator).__name__} cannot be fitted on the {len(rows)} labels: {reason}") from error
-
-
-def _is_fitted(estimator: Any) -> bool:
+        return True
     try:
         check_is_fitted(estimator)
     except NotFittedError:

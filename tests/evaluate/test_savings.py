@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mheal.evaluate.savings import labels_saved
+from mheal.evaluate.statistics import labels_saved
 
 BUDGETS = np.array([10, 20, 40, 80, 160])
 
@@ -38,7 +38,7 @@ def test_interpolation_is_linear_in_log_labels():
     assert np.isnan(s.low).all()  # one seed
 
 
-def test_dips_and_plateaus_of_the_yardstick():
+def test_dips_and_plateaus_of_the_baseline():
     random = np.array([[0.5, 0.7, 0.6, 0.65, 0.9]])  # isotonic: .5 .65 .65 .65 .9
     s = labels_saved(BUDGETS, np.array([[0.5, 0.575, 0.65, 0.66, 0.9]]), random)
     assert s.needs == pytest.approx([10, 10 * 2**0.5, 20, 80 * 2 ** (0.01 / 0.25), 160])

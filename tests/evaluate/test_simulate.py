@@ -1,15 +1,23 @@
-from zlib import crc32
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, f1_score, make_scorer
 from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import mheal.evaluate as learn
-from mheal.strategies import Strategy
+import mheal
+import mheal.evaluate as evaluate
+from mheal.estimators import fit_on_pool
+from mheal.exceptions import UserError
+from mheal.strategies import Strategy, get
+from mheal.uncertainty import FewLabelsWarning
 
 X, y = load_wine(return_X_y=True)
 BUDGETS = [5, 10, 20]
@@ -53,40 +61,39 @@ def flat(units):
 
 
 def test_random_by_hand():
-    rows = learn.simulate(X, y, ["random"], BUDGETS, seeds=[3]).rows
+    rows = evaluate.simulate(X, y, ["random"], BUDGETS, seeds=[3]).rows
     pool, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=3)
     scale = StandardScaler().fit(X[pool])
-    rng = np.random.default_rng(np.random.SeedSequence((3, crc32(b"random"))))
-    order = pool[rng.permutation(len(pool))]
+    order = pool[mheal.select(X[pool], 20, strategy="random", random_state=3).indices]
     for row, budget in zip(rows, BUDGETS, strict=True):
         model = LogisticRegression(max_iter=1000).fit(scale.transform(X[order[:budget]]), y[order[:budget]])
         predicted = model.predict(scale.transform(X[test]))
-        assert (row["strategy"], row["seed"], row["model"], row["labels"]) == ("random", 3, "logistic", budget)
+        assert (row["strategy"], row["seed"], row["estimator"], row["labels"]) == ("random", 3, "logistic", budget)
         assert row["accuracy"] == np.mean(predicted == y[test])
         assert row["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y[test], predicted))
         assert row["seconds"] >= 0
 
 
-def test_a_strategy_sees_only_labels_it_bought(spy):
+def test_a_strategy_sees_only_labels_of_the_rows_it_picked(spy):
     names = np.array(["red", "white", "rosé"])[y]
     strategy = spy(needs_model=True)
-    learn.simulate(X, names, [strategy], BUDGETS, seeds=1)
+    evaluate.simulate(X, names, [strategy], BUDGETS, seeds=1)
     pool_rows, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=names, random_state=0)
-    bought = None
+    picked = None
     for pool, _, picks in strategy.seen:
-        if bought is not None:
-            assert pool.labeled.tolist() == bought
+        if picked is not None:
+            assert pool.labeled.tolist() == picked
         assert pool.labels.tolist() == names[pool_rows[pool.labeled]].tolist()
         assert pool.labels.base is None  # no view into the hidden labels
         known = [value for value in vars(pool).values() if isinstance(value, np.ndarray) and value.dtype.kind == "U"]
         assert [len(value) for value in known] == [len(pool.labeled)]
         assert set(pool.model.classes_) == set(pool.labels)
-        bought = [*pool.labeled, *picks]
+        picked = [*pool.labeled, *picks]
 
 
 def test_strategies_are_asked_as_their_kind_says(spy):
     ranked, one_shot, adaptive = spy(name="r", kind="ranked"), spy(name="o", kind="one-shot"), spy(name="a")
-    learn.simulate(X, y, [ranked, one_shot, adaptive], BUDGETS, seeds=1)
+    evaluate.simulate(X, y, [ranked, one_shot, adaptive], BUDGETS, seeds=1)
     assert [budget for _, budget, _ in ranked.seen] == [20]
     assert [budget for _, budget, _ in one_shot.seen] == [5, 10, 20]
     assert [budget for _, budget, _ in adaptive.seen] == [5, 5, 10]
@@ -97,7 +104,7 @@ def test_strategies_are_asked_as_their_kind_says(spy):
 
 def test_blind_first_rounds_are_the_same_for_all(spy):
     one, other = spy(name="one", needs_model=True), spy(name="other", needs_labels=True)
-    curves = learn.simulate(X, y, [one, other], BUDGETS, seeds=2)
+    curves = evaluate.simulate(X, y, [one, other], BUDGETS, seeds=2)
     first = [pool.labeled.tolist() for pool, _, _ in one.seen if len(pool.labeled) == 5]
     assert first == [pool.labeled.tolist() for pool, _, _ in other.seen if len(pool.labeled) == 5]
     assert first[0] != first[1]
@@ -106,73 +113,186 @@ def test_blind_first_rounds_are_the_same_for_all(spy):
 
 def test_resumed_equals_uninterrupted():
     strategies = ["random", LeastSure(), "mheal-paper", "coreset"]
-    whole = list(learn.runs(X, y, strategies, BUDGETS, seeds=3))
+    whole = list(evaluate.runs(X, y, strategies, BUDGETS, seeds=3))
     assert len(whole) == 12
     begun = flat(whole[:5])
-    done = learn.Curves(begun).done(BUDGETS)
-    rest = flat(learn.runs(X, y, strategies[::-1], BUDGETS[::-1], seeds=[2, 1, 0], done=done))
+    done = evaluate.Curves(begun).done(BUDGETS)
+    rest = flat(evaluate.runs(X, y, strategies[::-1], BUDGETS[::-1], seeds=[2, 1, 0], done=done))
     key = lambda row: (row["strategy"], row["seed"], row["labels"])  # noqa: E731
     assert sorted(measured(begun + rest), key=key) == sorted(measured(flat(whole)), key=key)
 
 
+def recorded(name):
+    """The strategy called so, which also writes down what it picks."""
+    base = get(name)
+
+    def _pick(self, pool, n):
+        picks = base._pick(self, pool, n)
+        type(self).seen.append((pool.labeled, n, np.asarray(getattr(picks, "indices", picks))))
+        return picks
+
+    return type("Recorded", (base,), {"seen": [], "_pick": _pick})()
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "mheal", "mheal-paper", "coreset", "kmeans", "typiclust", "margin", "qbc", "badge"]
+)
+def test_every_pick_is_that_of_select(name):
+    strategy, seed = recorded(name), 4
+    evaluate.simulate(X, y, [strategy], [10, 70, 80], seeds=[seed])
+    pool, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
+    Z, labels = X[pool], y[pool]
+    assert strategy.seen
+    for labeled, n, picks in strategy.seen:
+        given = {}
+        if len(labeled):
+            model = fit_on_pool("logistic", seed, Z, labeled, labels[labeled])
+            given = dict(labeled=labeled, y=labels[labeled], estimator=model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewLabelsWarning)
+            assert mheal.select(Z, n, strategy=name, random_state=seed, **given).indices.tolist() == picks.tolist()
+    if strategy.needs_model:
+        first = mheal.select(Z, 10, strategy="random", random_state=seed)
+        assert strategy.seen[0][0].tolist() == first.indices.tolist()
+
+
 def test_a_one_shot_budget_does_not_depend_on_the_others():
-    alone = learn.simulate(X, y, ["mheal-paper"], [20], seeds=2).values("mheal-paper")
+    alone = evaluate.simulate(X, y, ["mheal-paper"], [20], seeds=2).values("mheal-paper")
     assert (
-        learn.simulate(X, y, ["mheal-paper"], BUDGETS, seeds=2).values("mheal-paper")[:, -1:].tolist() == alone.tolist()
+        evaluate.simulate(X, y, ["mheal-paper"], BUDGETS, seeds=2).values("mheal-paper")[:, -1:].tolist()
+        == alone.tolist()
     )
 
 
 def test_rows_come_as_they_are_finished(spy):
     first, second = spy(name="first"), spy(name="second")
-    units = learn.runs(X, y, [first, second], BUDGETS, seeds=1)
+    units = evaluate.runs(X, y, [first, second], BUDGETS, seeds=1)
     assert first.seen == []
     assert [row["labels"] for row in next(units)] == BUDGETS
     assert len(first.seen) == 3
     assert second.seen == []
 
 
-def test_instances_keep_their_name_and_parameters():
-    plain = mheal_named("mheal-plain", charge=None)
-    curves = learn.simulate(X, y, ["mheal", plain], [10], seeds=1)
-    assert curves.strategies == ("mheal", "mheal-plain")
-
-
-def mheal_named(name, **parameters):
-    from mheal.strategies import get
-
-    strategy = get("mheal")(**parameters)
-    strategy.name = name
-    return strategy
+def test_instances_keep_their_parameters_and_a_dict_names_the_curves():
+    clusters = get("kmedoids")
+    curves = evaluate.simulate(X, y, {"plain": "random", "medoids": clusters()}, [10], seeds=1)
+    assert curves.strategies == ("plain", "medoids")
+    assert (
+        curves.values("plain").tolist() == evaluate.simulate(X, y, ["random"], [10], seeds=1).values("random").tolist()
+    )
 
 
 def test_strings_and_numbers_give_the_same_curves():
     words = [f"class {label}" for label in y]
-    by_word = learn.simulate(X, words, ["random", LeastSure()], BUDGETS, seeds=2)
+    by_word = evaluate.simulate(X, words, ["random", LeastSure()], BUDGETS, seeds=2)
     assert measured(by_word.rows) == measured(
-        learn.simulate(X, y.astype(float), ["random", LeastSure()], BUDGETS, seeds=2).rows
+        evaluate.simulate(X, y.astype(float), ["random", LeastSure()], BUDGETS, seeds=2).rows
     )
 
 
 def test_sizes_are_capped(spy):
     strategy = spy()
     digits = load_digits(return_X_y=True)
-    learn.simulate(*digits, [strategy], [20], seeds=1, max_pool=300, max_test=100)
+    evaluate.simulate(*digits, [strategy], [20], seeds=1, max_pool=300, max_test=100)
     assert strategy.seen[0][0].X.shape == (300, 64)
-    scores = learn.simulate(*digits, ["random"], [20], seeds=1, max_test=100).values("random")
+    scores = evaluate.simulate(*digits, ["random"], [20], seeds=1, max_test=100).values("random")
     assert round(float(scores[0, 0]) * 100, 9) % 1 == 0  # a hundredth each
 
 
-def test_the_pool_alone_is_standardised(spy):
-    strategy = spy()
-    learn.simulate(np.column_stack([X, np.full(len(X), 3.0)]), y, [strategy], [5], seeds=1)
-    seen = strategy.seen[0][0].X
-    assert seen[:, :-1].mean(axis=0) == pytest.approx(np.zeros(13), abs=1e-9)
-    assert seen[:, :-1].std(axis=0) == pytest.approx(np.ones(13))
-    assert not seen[:, -1].any()
+def test_strategies_and_own_estimators_see_the_columns_as_they_are(spy):
+    strategy = spy(needs_model=True)
+    own = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    curves = evaluate.simulate(X, y, [strategy], BUDGETS, own, seeds=[3])
+    pool, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=3)
+    seen, _, picks = strategy.seen[-1]
+    assert (X[pool] == seen.X).all()
+    assert isinstance(seen.model[-1], LogisticRegression)
+    rows = pool[[*seen.labeled, *picks]]
+    assert curves.values("spy")[0, -1] == clone(own).fit(X[rows], y[rows]).score(X[test], y[test])
+    assert curves.estimator == "StandardScaler+LogisticRegression"
+
+
+def test_names_scale_columns_as_the_pool_does():
+    units = np.geomspace(1e-3, 1e3, X.shape[1])
+    one, other = (
+        evaluate.simulate(Z, y, ["random", "coreset"], BUDGETS, seeds=2).values("random") for Z in (X, X * units)
+    )
+    assert one == pytest.approx(other)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2),
+        make_pipeline(StandardScaler(), RidgeClassifier()),  # without predict_proba
+        "sklearn.naive_bayes:GaussianNB",
+    ],
+)
+def test_any_classifier_can_learn(own):
+    curves = evaluate.simulate(X, y, ["mheal", "margin"], [20, 60], own, seeds=1)
+    assert curves.values("mheal")[0, -1] > 0.6
+    again = evaluate.simulate(X, y, ["mheal", "margin"], [20, 60], own, seeds=1)
+    assert measured(again.rows) == measured(curves.rows)
+
+
+def test_an_estimator_without_random_state_is_reproducible():
+    forest = RandomForestClassifier(3)
+    one, other = (evaluate.simulate(X, y, ["random"], [20], forest, seeds=2).values("random") for _ in range(2))
+    assert one.tolist() == other.tolist()
+
+
+def test_errors_of_an_own_estimator_name_it_and_the_remedy():
+    with pytest.raises(UserError, match="KNeighborsClassifier cannot predict"):
+        evaluate.simulate(X, y, ["random"], [3, 20], KNeighborsClassifier(5), seeds=1)
+
+
+def brier(estimator, X, y):
+    """Minus the mean squared error of the probabilities; negative, so no share."""
+    proba = np.zeros((len(y), 3))
+    proba[:, estimator.classes_] = estimator.predict_proba(X)
+    return -np.mean((proba - np.eye(3)[y]) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [("f1_macro", "f1_macro"), (brier, "brier"), (make_scorer(cohen_kappa_score), "cohen_kappa_score")],
+)
+def test_metrics_stand_beside_accuracy(metric, name, tmp_path):
+    plain = evaluate.simulate(X, y, ["random", "mheal"], [10, 40], seeds=2)
+    curves = evaluate.simulate(X, y, ["random", "mheal"], [10, 40], seeds=2, metric=metric)
+    assert curves.metric == name
+    assert [row["accuracy"] for row in curves.rows] == [row["accuracy"] for row in plain.rows]
+    assert curves.values("random")[0, -1] == curves.rows[1][name]
+    assert curves.is_share == (name != "brier")
+    curves.save_csv(tmp_path / "curves.csv")
+    assert evaluate.Curves.from_csv(tmp_path / "curves.csv", name) == curves
+    evaluate.report(curves, tmp_path / "report.html")
+    assert name.replace("_", " ") in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_f1_is_scikit_learns():
+    curves = evaluate.simulate(X, y, ["random"], [10], seeds=[5], metric="f1_macro")
+    pool, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=5)
+    scale = StandardScaler().fit(X[pool])
+    rows = pool[mheal.select(X[pool], 10, strategy="random", random_state=5).indices]
+    model = LogisticRegression(max_iter=1000).fit(scale.transform(X[rows]), y[rows])
+    assert curves.values("random")[0, 0] == f1_score(y[test], model.predict(scale.transform(X[test])), average="macro")
+
+
+def test_imbalanced_strings_start_with_one_class():
+    words = np.where(np.random.default_rng(0).random(len(X)) < 0.05, "rare", "frequent")
+    curves = evaluate.simulate(X, words, ["random", "margin"], [2, 20], seeds=2, metric="balanced_accuracy")
+    assert curves.values("random")[:, 0].tolist() == [0.5, 0.5]  # a constant prediction
+    assert {row["accuracy"] > 0.8 for row in curves.rows} == {True}
+
+
+def test_a_metric_that_cannot_be_measured_says_so():
+    with pytest.raises(UserError, match="metric f1 cannot score"):  # three classes
+        evaluate.simulate(X, y, ["random"], [20], seeds=1, metric="f1")
 
 
 def test_mheal_beats_random_on_digits():
-    curves = learn.simulate(*load_digits(return_X_y=True), ["mheal", "random"], [10, 20, 40, 80], seeds=5)
+    curves = evaluate.simulate(*load_digits(return_X_y=True), ["mheal", "random"], [10, 20, 40, 80], seeds=5)
     assert curves.verdict().startswith("mheal beats random")
 
 
@@ -196,7 +316,9 @@ def test_mheal_beats_random_on_digits():
         (dict(strategies=[]), "strategies is empty"),
         (dict(strategies=[3], error=TypeError), "3 is neither"),
         (dict(strategies=["random", "random"]), "two strategies are called 'random'"),
-        (dict(model="mlp"), "no model 'mlp'"),
+        (dict(estimator="mlp"), "no estimator 'mlp'"),
+        (dict(metric="f1_macros"), "no metric 'f1_macros'.*f1_macro"),
+        (dict(metric=3, error=TypeError), "metric must be"),
         (dict(seeds=0), "seeds must be"),
         (dict(seeds=[1, 1]), "without repetitions"),
         (dict(seeds=[-1]), "between 0 and"),
@@ -208,7 +330,7 @@ def test_mheal_beats_random_on_digits():
 def test_mistakes_are_named_before_anything_runs(changes, words):
     given = dict(X=X, y=y, strategies=["random"], budgets=BUDGETS) | changes
     with pytest.raises(given.pop("error", ValueError), match=words):
-        learn.runs(**given)
+        evaluate.runs(**given)
 
 
 def test_a_strategy_that_repeats_rows_is_caught():
@@ -218,5 +340,5 @@ def test_a_strategy_that_repeats_rows_is_caught():
         def _pick(self, pool, budget):
             return np.zeros(budget, np.int64)
 
-    with pytest.raises(ValueError, match="stutter was asked for 5 new rows"):
-        learn.simulate(X, y, [Stutter()], [5], seeds=1)
+    with pytest.raises(ValueError, match="stutter must pick 5 different"):
+        evaluate.simulate(X, y, [Stutter()], [5], seeds=1)

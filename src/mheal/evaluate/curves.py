@@ -1,4 +1,4 @@
-"""Curves: accuracy against labels bought, for each strategy and seed, and what can be said about it."""
+"""Learning curves: a metric against the number of labels, for each strategy and seed, and their statistics."""
 
 import csv
 from collections.abc import Collection, Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,55 +14,64 @@ from scipy import stats
 
 from ..exceptions import UserError
 from ..runtime.files import replacing
-from .savings import Savings, labels_saved
-from .statistics import Floats, area
+from .statistics import Floats, Savings, area, labels_saved
 
 if TYPE_CHECKING:
     import polars
 
 
-class Row(TypedDict):
-    """One measurement. seconds: spent selecting so far; a ranked strategy's one call serves all budgets."""
+Row = dict[str, Any]
+"""One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), and
+the seconds that picking has taken so far; a ranked strategy's one call counts for all budgets."""
 
-    strategy: str
-    seed: int
-    model: str
-    labels: int
-    accuracy: float
-    balanced_accuracy: float
-    seconds: float
-
-
-_TYPES: dict[str, Any] = dict(Row.__annotations__)
+FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)  # the columns before the metrics
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The rows of a simulation with one model, in any order, and their statistics.
+    """The measurements of a simulation with one estimator, in any order, and their statistics.
 
-    Everything but `rows` is about the budgets that all curves have. Strategies may have different seeds:
-    comparisons are paired over those they share. `measure` says which column the statistics are about.
+    Statistics are about the budgets that all curves have. Strategies may have different seeds: comparisons are paired
+    over those they share.
+
+    Parameters
+    ----------
+    rows : measurements, see `Row`
+    metric : the metric that the statistics are about; larger is better
     """
 
     rows: Sequence[Row]
-    measure: Literal["accuracy", "balanced_accuracy"] = "accuracy"
+    metric: str = "accuracy"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(self.rows))
         if not self.rows:
             raise UserError("there are no rows: simulate at least one strategy")
-        models = sorted({row["model"] for row in self.rows})
-        if len(models) > 1:
-            raise UserError(f"the rows are of models {' and '.join(models)}: make one Curves for each")
+        missing = [name for name in (*FIRST, self.metric) if any(name not in row for row in self.rows)]
+        if missing:
+            raise UserError(f"some rows have no {missing[0]!r}: measure it for all of them")
+        estimators = sorted({row["estimator"] for row in self.rows})
+        if len(estimators) > 1:
+            raise UserError(f"the rows are of estimators {' and '.join(estimators)}: make one Curves for each")
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 
     # ---- what there is
 
     @property
-    def model(self) -> str:
-        """The model that learnt from the labels."""
-        return self.rows[0]["model"]
+    def estimator(self) -> str:
+        """Name of the classifier that was fitted on the labels."""
+        return self.rows[0]["estimator"]
+
+    @property
+    def metric_title(self) -> str:
+        """The metric as it reads in a sentence."""
+        return self.metric.replace("_", " ")
+
+    @cached_property
+    def is_share(self) -> bool:
+        """Whether all values lie between 0 and 1: they are then shown in percent."""
+        return all(0 <= row[self.metric] <= 1 for row in self.rows)
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -81,7 +90,7 @@ class Curves:
         return sorted(set.intersection(*shared))
 
     def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
-        """The measure, seed × budget, for the strategy's own seeds or the ones given."""
+        """The metric, of shape (seeds, budgets), for the strategy's own seeds or the ones given."""
         curves = self._of(strategy)
         chosen = sorted(curves) if seeds is None else list(seeds)
         return np.array([[curves[s][b] for b in self.budgets.tolist()] for s in chosen]).reshape(-1, len(self.budgets))
@@ -92,7 +101,7 @@ class Curves:
         return [name for name in self.strategies if name != against]
 
     def paired(self, strategy: str, against: str) -> tuple[Floats, Floats]:
-        """The values of both for the seeds they share, seed × budget."""
+        """The values of both for the seeds they share, of shape (seeds, budgets)."""
         seeds = self.seeds(strategy, against)
         if not seeds:
             raise UserError(f"{strategy} and {against} share no seed: simulate both with the same seeds")
@@ -115,7 +124,7 @@ class Curves:
             if row["labels"] in curve:
                 where = f"{row['strategy']}, seed {row['seed']}, {row['labels']} labels"
                 raise UserError(f"there are two rows for {where}: keep one")
-            curve[row["labels"]] = row[self.measure]
+            curve[row["labels"]] = row[self.metric]
         return table
 
     def _of(self, strategy: str) -> dict[int, dict[int, float]]:
@@ -127,29 +136,34 @@ class Curves:
 
     def save_csv(self, path: str | PathLike[str]) -> None:
         """Write all rows, exactly: the whole file or, if interrupted, nothing."""
+        metrics = dict.fromkeys(name for row in self.rows for name in row if name not in FIRST and name != "seconds")
         with replacing(Path(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(_TYPES))
+            writer = csv.DictWriter(file, [*FIRST, *metrics, "seconds"])
             writer.writeheader()
             writer.writerows(self.rows)
 
     @classmethod
-    def from_csv(cls, path: str | PathLike[str]) -> "Curves":
+    def from_csv(cls, path: str | PathLike[str], metric: str = "accuracy") -> "Curves":
         """Read back what `save_csv` wrote."""
         path = Path(path)
         rows: list[Row] = []
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
-            missing = [name for name in _TYPES if name not in (reader.fieldnames or ())]
+            columns = [
+                "estimator" if name == "model" else name for name in reader.fieldnames or ()
+            ]  # the name in older files
+            reader.fieldnames = columns
+            missing = [name for name in (*FIRST, metric, "seconds") if name not in columns]
             if missing:
                 raise UserError(f"{path.name} has no column {missing[0]!r}: is it a file saved by mheal?")
             for line in reader:
                 try:
-                    rows.append(Row(**{name: kind(line[name]) for name, kind in _TYPES.items()}))  # type: ignore[typeddict-item]
+                    rows.append({name: FIRST.get(name, float)(line[name]) for name in columns if line[name] != ""})
                 except (TypeError, ValueError) as error:
                     raise UserError(f"{path.name}, line {reader.line_num}: {error}: repair or delete it") from None
         if not rows:
             raise UserError(f"{path.name} has no rows: delete it and simulate again")
-        return cls(rows)
+        return cls(rows, metric)
 
     # ---- statistics
 
@@ -166,7 +180,7 @@ class Curves:
         return dict(zip(self.strategies, places.mean(axis=(1, 2)).tolist(), strict=True))
 
     def savings(self, against: str = "random") -> dict[str, Savings]:
-        """Labels saved at equal accuracy by every other strategy, see `Savings`; over shared seeds."""
+        """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
         if against not in self._savings:  # a thousand resamples each, and a report asks three times
             self._savings[against] = {
                 name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)
@@ -192,11 +206,11 @@ class Curves:
         return labels_saved(self, against)
 
     def significance(self, against: str = "random") -> "polars.DataFrame":
-        """Paired tests over shared seeds, on the area (measure "aulc") and at each budget (measure "accuracy").
+        """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
 
         difference, low, high : mean difference to `against` and its 95 % t interval
         p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
-            all strategies and budgets for the accuracies. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds.
+            all strategies and budgets for the budgets. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds.
         """
         from .tables import significance
 
@@ -216,14 +230,14 @@ class Curves:
     # ---- words and pictures
 
     def verdict(self, against: str = "random") -> str:
-        """What the paired tests on the area show, in plain sentences, whichever way they point."""
-        from .verdict import sentences
+        """What the paired tests on the area show, in plain sentences."""
+        from .text import sentences
 
         return " ".join(sentences(self, against))
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draw mean accuracy against labels with 95 % t intervals, as a PNG file."""
-        from .plot import picture
+        """Draw the mean of the metric against labels with 95 % t intervals, as a PNG file."""
+        from .plots import curves_picture
 
         with replacing(Path(path)) as part:
-            part.write_bytes(picture(self))
+            part.write_bytes(curves_picture(self))

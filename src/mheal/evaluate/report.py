@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, for whoever decides about the labels."""
+"""The report of a simulation: one HTML file that needs no other."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ..runtime.files import replacing
 
 if TYPE_CHECKING:
-    from .cells import Cells
     from .curves import Curves
+    from .text import Table
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #666; --line: #ddd; --mark: #0072B2; }
@@ -34,16 +34,21 @@ th:first-child, td:first-child { text-align: left; }
 def report(
     curves: "Curves",
     path: str | PathLike[str],
-    title: str = "Which labels to buy",
+    title: str = "Which rows to label",
     notes: Sequence[str] = (),
     against: str = "random",
 ) -> None:
-    """Write report.html: the verdict, the picture, the tables, how it was measured, and what it does not say.
+    """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
 
-    `notes` are paragraphs of your own on how it was measured: where the data comes from, how large the splits are.
+    Parameters
+    ----------
+    curves : the simulation
+    path : the file
+    title : its title
+    notes : paragraphs of your own on how it was measured: where the data comes from, how large the splits are
+    against : the baseline
     """
-    from . import cells
-    from .verdict import sentences
+    from .text import metric_table, savings_table, sentences, summary_table
 
     first, *others = sentences(curves, against)
     parts = [
@@ -52,14 +57,14 @@ def report(
         *_paragraphs(others),
         _picture(curves),
         "<h2>Strategies compared</h2>",
-        _table(cells.summary(curves, against)),
-        "<h2>Accuracy at each budget</h2>",
-        _table(cells.accuracies(curves)),
+        _table(summary_table(curves, against)),
+        f"<h2>{escape(curves.metric_title.capitalize())} at each budget</h2>",
+        _table(metric_table(curves)),
         "<h2>Labels saved</h2>",
-        _table(cells.savings(curves, against)),
+        _table(savings_table(curves, against)),
         "<h2>How this was measured</h2>",
         *_paragraphs([*_method(curves, against), *notes]),
-        "<h2>What this does not say</h2>",
+        "<h2>What this does not show</h2>",
         *_paragraphs(_CAVEATS),
     ]
     page = (
@@ -78,7 +83,7 @@ _CAVEATS = (
     "likely, not certain, to win on data of the same kind.",
     "The splits share rows with each other, so they are not independent and the intervals and p values are "
     "somewhat too confident. A strategy that was tuned on this data has an unfair advantage.",
-    "Another model, other features or other budgets can change the order. The cost of a label is taken to be the "
+    "Another estimator, other features or other budgets can change the order. The cost of a label is taken to be the "
     "same for every item; hard items often take longer.",
 )
 
@@ -89,25 +94,26 @@ def _method(curves: "Curves", against: str) -> list[str]:
     splits = f"{many}" if few == many else f"{few} to {many}"
     budgets = ", ".join(map(str, curves.budgets))
     return [
-        f"The rows were split at random, by class, into a pool and a test set; {splits} times, with another seed each. "
-        "Each strategy saw the pool without labels and chose which rows to have labelled; the labels of those rows "
-        f"alone were revealed. A model ({curves.model}) learnt from them and was scored on the test set "
-        f"({curves.measure.replace('_', ' ')}), with {budgets} labels. Columns were standardised over the pool.",
+        f"The rows were split at random, by class, into a pool and a test set, {splits} times with different seeds. "
+        "Each strategy saw the pool without its labels and chose the rows to label; only the labels of those rows were "
+        f"revealed. The estimator ({curves.estimator}) was fitted on them and scored on the test set "
+        f"({curves.metric_title}), with {budgets} labels.",
         "Intervals are 95 % t intervals over the splits. The mean height is the area under a split's curve divided "
         f"by the range of labels. Each strategy was compared with {against} on the same splits by a two-sided "
         "paired t test on that area, corrected by Holm for the number of strategies; p below 0.05 counts as clear.",
         f"Labels saved: how many more labels {against} needs, on its mean curve made monotone and interpolated in "
-        "the logarithm of labels, for the mean accuracy that the strategy reaches. A > or < marks where that curve "
-        "is too short to tell. Their intervals come from 1,000 bootstrap samples of the splits.",
+        f"the logarithm of labels, for the mean {curves.metric_title} that the strategy reaches. A > or < marks where "
+        "that curve is too short to tell. The intervals come from 1,000 bootstrap samples of the splits.",
     ]
 
 
 def _picture(curves: "Curves") -> str:
-    from .plot import picture
+    from .plots import curves_picture
 
-    light, dark = (f"data:image/png;base64,{b64encode(picture(curves, dark)).decode()}" for dark in (False, True))
-    measure = curves.measure.replace("_", " ")
-    alt = f"Mean {measure} against labels bought, a line per strategy; the tables below have the numbers"
+    light, dark = (
+        f"data:image/png;base64,{b64encode(curves_picture(curves, dark)).decode()}" for dark in (False, True)
+    )
+    alt = f"Mean {curves.metric_title} against labels, a curve per strategy; the tables below have the numbers"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
         f'<img src="{light}" alt="{escape(alt)}"></picture>'
@@ -118,8 +124,8 @@ def _paragraphs(texts: Iterable[str]) -> list[str]:
     return [f"<p>{escape(text)}</p>" for text in texts]
 
 
-def _table(table: "Cells") -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.heads)
+def _table(table: "Table") -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.columns)
     body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return (
         f'<div class="wide"><table><caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'

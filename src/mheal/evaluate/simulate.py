@@ -1,272 +1,220 @@
-"""Simulated labelling: hide the labels, let each strategy buy some, train, and test what was learnt.
+"""Simulated labelling: hide the labels of a data set, let each strategy pick rows to label, fit, and score.
 
-Each seed splits the rows by class into a pool and a test set. Columns are standardised with the pool's own
-mean and deviation, which needs no labels. A strategy sees the pool's features and the labels it has bought.
+Seed s decides everything that is random about a (strategy, seed) unit:
+
+- the split into a pool and a test set is `train_test_split(..., stratify=y, random_state=s)`;
+- every pick is `mheal.select(X[pool], n, strategy=..., random_state=s)`: of a ranked strategy one call for the largest
+  budget, of a one-shot strategy one call for each budget, of an adaptive strategy one call for each budget, with the
+  rows labelled so far and, from the strategy's `min_labels` on, their labels and the estimator fitted on them;
+- an adaptive strategy that needs labels starts with the picks of "random", the same for all such strategies;
+- random states of the estimator that are None are set to s.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from math import ceil
-from operator import index
 from time import perf_counter
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from ..api import select
 from ..classes import as_classes
-from ..estimators import MODELS, fit_model, predict
-from ..exceptions import UserError, UserTypeError
-from ..scaling import Scaling, comparable, on_sphere
-from ..strategies import Pool, Strategy, get
-from ..validation import as_pool
+from ..estimators import estimator_name, fit_model, for_pool, resolve_estimator
+from ..exceptions import UserError
+from ..scaling import Scaling, comparable
+from ..strategies.random import Random
+from ..strategy import Strategy
+from ..validation import as_array
+from .checks import as_budgets, as_seeds, as_strategies, split_sizes
 from .curves import Curves, Row
+from .metrics import Metric, as_metric, scores
 
 Rows = npt.NDArray[np.int64]
-Step = tuple[Rows, Any, float]  # rows labelled so far, the model fitted on them, seconds spent selecting
+Step = tuple[Rows, Any, float]  # rows labelled so far, the model fitted on them, seconds spent picking
+NONE: Rows = np.empty(0, np.int64)
 
 
 def simulate(
     X: Any,
     y: Any,
-    strategies: Sequence[str | Strategy],
+    strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy],
     budgets: Iterable[int],
-    model: str = "logistic",
+    estimator: Any = "logistic",
     seeds: int | Iterable[int] = 5,
+    metric: Any = "accuracy",
     *,
+    scaling: Scaling = "auto",
     test_size: float = 0.3,
     max_test: int = 5000,
     max_pool: int | None = None,
 ) -> Curves:
-    """Learning curves of every strategy: accuracy on held-out rows against labels bought, one curve per seed.
+    """Learning curves of every strategy: a metric on held-out rows against the number of labels, for each seed.
 
-    strategies : names or instances
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+    y : their classes: integers, booleans or strings
+    strategies : list of names or `Strategy` instances, or dict
+        The keys of a dict name the curves.
     budgets : numbers of labels
-    seeds : how many splits, or which
+    estimator : str or classifier
+        The classifier that learns from the labels: "logistic", "svm", "knn", "forest", "logistic+knn" (columns are
+        scaled for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline. It
+        is cloned for each fit and sees the columns as they are in X. Labels of one class give a constant prediction.
+    seeds : int or list of int
+        Number of splits, or their seeds.
+    metric : str or callable
+        "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
+        scorer(estimator, X, y); larger is better.
+    scaling : scaling for the picks, as for `mheal.select`
     test_size, max_test : this share of the rows is held out, but at most so many
     max_pool : at most so many of the other rows form the pool; None takes all
 
+    Returns
+    -------
+    Curves
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> curves = simulate(*load_iris(return_X_y=True), ["mheal", "random"], [5, 10], seeds=2)
     >>> curves.strategies, curves.budgets.tolist()
     (('mheal', 'random'), [5, 10])
     """
-    units = runs(X, y, strategies, budgets, model, seeds, test_size=test_size, max_test=max_test, max_pool=max_pool)
-    return Curves([row for unit in units for row in unit])
+    units = runs(
+        X, y, strategies, budgets, estimator, seeds, metric,
+        scaling=scaling, test_size=test_size, max_test=max_test, max_pool=max_pool,
+    )  # fmt: skip
+    return Curves([row for unit in units for row in unit], as_metric(metric).name)
 
 
 def runs(
     X: Any,
     y: Any,
-    strategies: Sequence[str | Strategy],
+    strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy],
     budgets: Iterable[int],
-    model: str = "logistic",
+    estimator: Any = "logistic",
     seeds: int | Iterable[int] = 5,
+    metric: Any = "accuracy",
     *,
+    scaling: Scaling = "auto",
     test_size: float = 0.3,
     max_test: int = 5000,
     max_pool: int | None = None,
     done: Collection[tuple[str, int]] = frozenset(),
 ) -> Iterator[list[Row]]:
-    """The rows of `simulate`, a (strategy, seed) at a time, as they are finished; those in `done` are left out.
+    """The rows of `simulate` for one (strategy, seed) after another, as they are finished, without those in `done`.
 
-    A unit's rows depend on nothing but the data, the budgets, its strategy and its seed: an interrupted
-    simulation can be resumed, in any order. Bad input is refused at the call.
+    The rows of a unit depend on the data, the options, the strategy and the seed alone: an interrupted simulation can
+    be resumed in any order. Bad input is refused at the call.
     """
-    X = as_pool(X)
+    X = as_array(X)
     comparable(X)  # refuses NaN and infinity by the row of X
     y = as_classes(y, n=len(X))
-    if model not in MODELS:
-        raise UserError(f"there is no model {model!r}: choose from {', '.join(MODELS)}")
-    named = _named(strategies)
+    model, named = resolve_estimator(estimator), as_strategies(strategies)
+    name = estimator_name(estimator if isinstance(estimator, str) else model)
     sizes = split_sizes(y, test_size, max_test, max_pool)
-    asked = _budgets(budgets, sizes[0])
-    return _units(X, y, named, asked, model, _seeds(seeds), sizes, frozenset(done))
+    task = _Task(X, y, sizes, model, name, as_metric(metric), scaling, as_budgets(budgets, sizes[0]))
+    return _units(task, named, as_seeds(seeds), frozenset(done))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Task:
+    """What all units share."""
+
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    sizes: tuple[int, int]  # rows of the pool, of the test set
+    estimator: Any
+    estimator_name: str
+    metric: Metric
+    scaling: Scaling
+    budgets: list[int]
+
+
+def _units(
+    task: _Task, strategies: dict[str, Strategy], seeds: list[int], done: frozenset[tuple[str, int]]
+) -> Iterator[list[Row]]:
+    for seed in seeds:
+        todo = [name for name in strategies if (name, seed) not in done]
+        if todo:
+            split = _Split.of(task, seed)
+        for name in todo:
+            strategy = deepcopy(strategies[name])  # a strategy must not remember other units
+            yield [
+                dict(strategy=name, seed=seed, estimator=task.estimator_name, labels=len(labeled))
+                | scores(model, split.X_test, split.y_test, task.metric)
+                | dict(seconds=seconds)
+                for labeled, model, seconds in split.steps(strategy, task.budgets)
+            ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
     """One split: the pool, its hidden labels, and the test set."""
 
     X: npt.NDArray[Any]
     y: npt.NDArray[Any]
     X_test: npt.NDArray[Any]
     y_test: npt.NDArray[Any]
-    model: str
+    estimator: Any
+    scaling: Scaling
     seed: int
-    space: Scaling
 
-    def pool(self, labeled: Rows, model: Any, rng: np.random.Generator) -> Pool:
-        """What a strategy may see: no label but those of the rows bought."""
-        return Pool(self.X, labeled, self.y[labeled], model, rng, self.space)
+    @classmethod
+    def of(cls, task: _Task, seed: int) -> "_Split":
+        from sklearn.model_selection import train_test_split
+
+        n_pool, n_test = task.sizes
+        pool, test = train_test_split(
+            np.arange(len(task.y)), train_size=n_pool, test_size=n_test, stratify=task.y, random_state=seed
+        )
+        X, y = task.X, task.y
+        estimator = for_pool(task.estimator, X[pool])
+        return cls(X[pool], y[pool], X[test], y[test], estimator, task.scaling, seed)
+
+    def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
+        """What is labelled at each budget, and the model fitted on it."""
+        if strategy.kind == "ranked":
+            picks, seconds = self.pick(strategy, budgets[-1])
+            for budget in budgets:
+                yield picks[:budget], self.fit(picks[:budget]), seconds
+        elif strategy.kind == "one-shot":
+            for budget in budgets:
+                picks, seconds = self.pick(strategy, budget)
+                yield picks, self.fit(picks), seconds
+        else:
+            yield from self.rounds(strategy, budgets)
+
+    def rounds(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
+        """Rounds of an adaptive strategy: each picks what is missing to the next budget."""
+        first, *others = budgets
+        blind = strategy.needs_model or strategy.needs_labels
+        labeled, seconds = self.pick(Random() if blind else strategy, first)
+        model = self.fit(labeled)
+        yield labeled, model, 0.0 if blind else seconds
+        total = 0.0 if blind else seconds
+        for budget in others:
+            picks, seconds = self.pick(strategy, budget - len(labeled), labeled, model)
+            labeled, total = np.concatenate([labeled, picks]), total + seconds
+            model = self.fit(labeled)
+            yield labeled, model, total
+
+    def pick(self, strategy: Strategy, n: int, labeled: Rows = NONE, model: Any = None) -> tuple[Rows, float]:
+        """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
+        given: dict[str, Any] = {}
+        if len(labeled) and (strategy.needs_model or len(labeled) >= strategy.min_labels):
+            given = dict(y=self.y[labeled], estimator=model)
+        start = perf_counter()
+        rows = select(
+            self.X, n, strategy=strategy, labeled=labeled, scaling=self.scaling, random_state=self.seed, **given
+        ).indices
+        seconds = perf_counter() - start
+        if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
+            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+        return rows, seconds
 
     def fit(self, labeled: Rows) -> Any:
-        return fit_model(self.model, self.seed, self.X[labeled], self.y[labeled])
-
-    def scores(self, model: Any) -> tuple[float, float]:
-        """Accuracy, and its mean over the classes of the test set."""
-        right = predict(model, self.X_test) == self.y_test
-        classes, of = np.unique(self.y_test, return_inverse=True)
-        recall = np.bincount(of, weights=right, minlength=len(classes)) / np.bincount(of)
-        return float(right.mean()), float(recall.mean())
-
-
-def _units(
-    X: npt.NDArray[Any],
-    y: npt.NDArray[Any],
-    strategies: dict[str, Strategy],
-    budgets: list[int],
-    model: str,
-    seeds: list[int],
-    sizes: tuple[int, int],
-    done: frozenset[tuple[str, int]],
-) -> Iterator[list[Row]]:
-    for seed in seeds:
-        todo = [name for name in strategies if (name, seed) not in done]
-        if todo:
-            task = _split(X, y, sizes, model, seed)
-        for name in todo:
-            yield _unit(name, deepcopy(strategies[name]), task, budgets)  # a strategy must not remember other units
-
-
-def _split(X: npt.NDArray[Any], y: npt.NDArray[Any], sizes: tuple[int, int], model: str, seed: int) -> _Task:
-    from sklearn.model_selection import train_test_split
-
-    n_pool, n_test = sizes
-    rows = np.arange(len(y))
-    pool, test = train_test_split(rows, train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
-    mine = X[pool]
-    points = comparable(mine)
-    X_test = (X[test] - points.offset) * points.scale
-    space: Scaling = "raw" if on_sphere(mine) else "auto"
-    return _Task(points.array(), y[pool], X_test, y[test], model, seed, space)
-
-
-def _unit(name: str, strategy: Strategy, task: _Task, budgets: list[int]) -> list[Row]:
-    rows: list[Row] = []
-    for labeled, model, seconds in _STEPS[strategy.kind](name, strategy, task, budgets):
-        accuracy, balanced = task.scores(model)
-        rows.append(
-            Row(
-                strategy=name,
-                seed=task.seed,
-                model=task.model,
-                labels=len(labeled),
-                accuracy=accuracy,
-                balanced_accuracy=balanced,
-                seconds=seconds,
-            )
-        )
-    return rows
-
-
-def _ranked(name: str, strategy: Strategy, task: _Task, budgets: list[int]) -> Iterator[Step]:
-    """One call serves all budgets: each takes the first picks."""
-    picks, seconds = _ask(name, strategy, task.pool(_NONE, None, _rng(task, name)), budgets[-1])
-    for budget in budgets:
-        yield picks[:budget], task.fit(picks[:budget]), seconds
-
-
-def _one_shot(name: str, strategy: Strategy, task: _Task, budgets: list[int]) -> Iterator[Step]:
-    """A call per budget, each from nothing and from the same state of chance."""
-    for budget in budgets:
-        picks, seconds = _ask(name, strategy, task.pool(_NONE, None, _rng(task, name)), budget)
-        yield picks, task.fit(picks), seconds
-
-
-def _adaptive(name: str, strategy: Strategy, task: _Task, budgets: list[int]) -> Iterator[Step]:
-    """Rounds: what is missing to the next budget is picked with the labels and the model there are."""
-    rng, labeled, model, seconds = _rng(task, name), _NONE, None, 0.0
-    for budget in budgets:
-        blind = (strategy.needs_model or strategy.needs_labels) and not len(labeled)
-        if blind:  # at random: the same rows for every such strategy
-            labeled = np.random.default_rng(task.seed).permutation(len(task.X))[:budget]
-        else:
-            picks, spent = _ask(name, strategy, task.pool(labeled, model, rng), budget - len(labeled))
-            labeled, seconds = np.concatenate([labeled, picks]), seconds + spent
-        model = task.fit(labeled)
-        yield labeled, model, seconds
-
-
-_STEPS = {"ranked": _ranked, "one-shot": _one_shot, "adaptive": _adaptive}
-_NONE: Rows = np.empty(0, np.int64)
-
-
-def _rng(task: _Task, name: str) -> np.random.Generator:
-    """The unit's own source of chance."""
-    return np.random.default_rng(np.random.SeedSequence((task.seed, crc32(name.encode()))))
-
-
-def _ask(name: str, strategy: Strategy, pool: Pool, budget: int) -> tuple[Rows, float]:
-    start = perf_counter()
-    picks = strategy.select(pool, budget).indices
-    seconds = perf_counter() - start
-    if len(np.unique(picks)) != budget or len(picks) != budget or np.isin(picks, pool.labeled).any():
-        raise UserError(f"strategy {name} was asked for {budget} new rows, but repeated some or gave {len(picks)}")
-    return picks, seconds
-
-
-def _named(strategies: Sequence[str | Strategy]) -> dict[str, Strategy]:
-    if isinstance(strategies, str | Strategy):
-        raise UserTypeError("strategies must be a list of names or instances, such as ['mheal', 'random']")
-    named: dict[str, Strategy] = {}
-    for given in strategies:
-        strategy = get(given)() if isinstance(given, str) else given
-        if not isinstance(strategy, Strategy):
-            raise UserTypeError(f"{given!r} is neither the name of a strategy nor an instance of one")
-        if strategy.name in named:
-            raise UserError(f"two strategies are called {strategy.name!r}: set another name on one of them")
-        named[strategy.name] = strategy
-    if not named:
-        raise UserError("strategies is empty: name at least one")
-    return named
-
-
-def split_sizes(
-    y: npt.NDArray[Any], test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None
-) -> tuple[int, int]:
-    """Rows in the pool and in the test set of every split of these labels."""
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < 2:
-        raise UserError(f"class {classes[counts.argmin()].item()!r} has 1 row only: drop it or merge it with another")
-    if len(classes) < 2:
-        raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
-    if not 0 < test_size < 1:
-        raise UserError(f"test_size must be a share between 0 and 1, got {test_size!r}")
-    test = min(ceil(test_size * len(y)), max_test)
-    pool = len(y) - test if max_pool is None else min(len(y) - test, max_pool)
-    if min(pool, test) < len(classes):
-        raise UserError(
-            f"{pool} pool rows and {test} test rows cannot hold all {len(classes)} classes: give more rows, or "
-            "change test_size, max_test or max_pool"
-        )
-    return pool, test
-
-
-def _budgets(budgets: Iterable[int], available: int) -> list[int]:
-    asked = sorted({_whole(budget, "a budget") for budget in budgets})
-    if not asked:
-        raise UserError("budgets is empty: give at least one number of labels")
-    if asked[0] < 1:
-        raise UserError(f"budgets must be at least 1, got {asked[0]}")
-    if asked[-1] > available:
-        raise UserError(f"budget {asked[-1]} exceeds the pool of {available} rows: ask for at most {available}")
-    return asked
-
-
-def _seeds(seeds: int | Iterable[int]) -> list[int]:
-    listed = [_whole(s, "a seed") for s in (seeds if isinstance(seeds, Iterable) else range(_whole(seeds, "seeds")))]
-    if not listed or len(set(listed)) < len(listed):
-        raise UserError(f"seeds must be a positive number or a list without repetitions, got {seeds!r}")
-    if min(listed) < 0 or max(listed) >= 2**32:
-        raise UserError(f"seeds must lie between 0 and 2³² − 1, got {seeds!r}")
-    return listed
-
-
-def _whole(value: Any, what: str) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise UserTypeError(f"{what} must be a whole number, got {value!r}") from None
+        return fit_model(self.estimator, self.seed, self.X[labeled], self.y[labeled])

@@ -1,12 +1,15 @@
-"""The statistics of curves: intervals, areas, paired tests and their correction."""
+"""The statistics of curves: intervals, areas, paired tests and their correction, labels saved."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
+from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
+RESAMPLES = 1000
 
 
 def t_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -50,3 +53,67 @@ def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
     if np.ptp(d) <= 1e-12 * np.abs(d).max():  # equal but for rounding
         return wilcoxon, wilcoxon
     return float(stats.ttest_1samp(d, 0.0).pvalue), wilcoxon
+
+
+@dataclass(frozen=True)
+class Savings:
+    """For each budget of a strategy, the labels that the baseline needs for the same mean value of the metric.
+
+    Attributes
+    ----------
+    budgets : the numbers of labels
+    needs : the baseline's number of labels. Where `bound` is ">" (or "<") its curve ends below (or begins above) the
+        value, and `needs` is its last (or first) budget
+    bound : "=", ">" or "<" for each budget
+    low, high : 95 % bootstrap interval of `needs` over the seeds, from 0 where the curve may begin above the value, to
+        infinity where it may end below
+    """
+
+    budgets: npt.NDArray[np.int64]
+    needs: Floats
+    bound: npt.NDArray[np.str_]
+    low: Floats
+    high: Floats
+
+    @property
+    def saved(self) -> Floats:
+        """needs − budgets: negative where the strategy wastes labels; a bound where needs is one."""
+        return self.needs - self.budgets
+
+    def median(self) -> tuple[float, str]:
+        """Labels saved at the middle budget, the lower of two, and its bound."""
+        beyond = np.select([self.bound == ">", self.bound == "<"], [np.inf, -np.inf], 0.0)
+        order = np.lexsort((self.saved, self.saved + beyond))
+        middle = order[(len(order) - 1) // 2]
+        return float(self.saved[middle]), str(self.bound[middle])
+
+
+def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats, seed: int = 0) -> Savings:
+    """Compare two sets of curves of shape (seeds, budgets), for the same seeds, at equal mean values."""
+    needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
+    bound = np.select([needs == np.inf, needs == 0], [">", "<"], "=")
+    shown = np.select([needs == np.inf, needs == 0], [budgets[-1], budgets[0]], needs)
+    low = high = np.full(len(budgets), np.nan)
+    if len(ours) > 1:
+        draws = np.random.default_rng(seed).integers(len(ours), size=(RESAMPLES, len(ours)))
+        resampled = [_needs(budgets, baseline[d].mean(axis=0), ours[d].mean(axis=0)) for d in draws]
+        low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite
+        high = np.quantile(resampled, 0.975, axis=0, method="higher")
+        low, high = np.minimum(low, budgets[-1]), np.maximum(high, budgets[0])  # beyond the ends nothing is known
+    return Savings(budgets, shown, bound, low, high)
+
+
+def _needs(budgets: npt.NDArray[np.int64], curve: Floats, targets: Floats) -> Floats:
+    """Fewest labels with which the curve, made monotone, reaches each target; 0 or infinity beyond its ends.
+
+    Between budgets the curve is linear in the logarithm of labels.
+    """
+    monotone, targets = isotonic_regression(curve).x.round(12), targets.round(12)  # equal but for rounding is equal
+    at = np.searchsorted(monotone, targets)  # the first budget that reaches the target
+    last = len(curve) - 1
+    after = np.clip(at, min(1, last), last)
+    before = np.maximum(after - 1, 0)
+    rise = monotone[after] - monotone[before]
+    share = np.divide(targets - monotone[before], rise, out=np.zeros_like(targets), where=rise > 0)
+    inside = budgets[before] * (budgets[after] / budgets[before]) ** np.clip(share, 0, 1)
+    return np.select([targets < monotone[0], at > last], [0, np.inf], inside)

@@ -1,4 +1,4 @@
-"""How many labels are needed, and when to stop: a power law through the learning curve."""
+"""A power law fitted to a learning curve: the accuracy to expect from more labels, and when to stop."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -71,11 +71,18 @@ class CurveFit:
 def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 0.9, seed: int = 0) -> CurveFit:
     """Fit accuracy(n) = a − b·n^(−c), 0 ≤ a ≤ 1, b ≥ 0, c > 0, by least squares, with bootstrap intervals.
 
-    accuracy : one value for each number of labels, or a row of them for each seed (or each labelled row, see
-        `learning_curve`). Rows are resampled; for a single curve, noise of the size of the residuals is drawn anew.
+    Parameters
+    ----------
+    labels : array of shape (n_sizes,)
+    accuracy : array of shape (n_sizes,) or (n_curves, n_sizes)
+        A curve, or one for each seed (or each labelled row, see `learning_curve`). Curves are resampled; for a single
+        curve, noise of the size of the residuals is drawn anew.
+    level : coverage of the intervals
 
-    The intervals know the noise, not whether the law holds far beyond the largest number of labels: trust them to
-    about twice that.
+    Notes
+    -----
+    The intervals cover the noise, not the error of the law itself: trust them up to about twice the largest number of
+    labels.
     """
     n, Y = _checked(labels, accuracy)
     mean = Y.mean(axis=0)
@@ -97,7 +104,7 @@ def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 
 
 @dataclass(frozen=True)
 class Advice:
-    """Whether to buy the next batch of labels: the expected gain in accuracy, and why, in plain words."""
+    """Whether to label the next batch: the expected gain in accuracy, and a sentence that says why."""
 
     go_on: bool
     gain: Estimate
@@ -107,16 +114,16 @@ class Advice:
         return self.sentence
 
 
-def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, worth: float = 0.005) -> Advice:
-    """Go on while the target is not reached and the next `batch` labels should add at least `worth` accuracy."""
+def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, min_gain: float = 0.005) -> Advice:
+    """Go on while the target is not reached and the next `batch` labels should add at least `min_gain` accuracy."""
     if now < 1 or batch < 1:
         raise UserError(f"now and batch must be at least 1 label, got {now} and {batch}")
     gain = fit.gain(now, batch)
     reached = target is not None and fit.predict(now).value >= target
-    go_on = gain.value >= worth and not reached
+    go_on = gain.value >= min_gain and not reached
     text = f"{'Go on' if go_on else 'Stop'}: the next {batch} labels are expected to add {_points(gain.value)} points"
     text += f" of accuracy ({fit.level:.0%} interval {_points(gain.low)} to {_points(gain.high)})"
-    text += "." if gain.value >= worth else f", less than the {_points(worth)} that would be worth it."
+    text += "." if gain.value >= min_gain else f", less than the threshold of {_points(min_gain)}."
     if target is not None:
         text += " " + _about_target(fit, target, reached)
     return Advice(go_on, gain, text)
@@ -129,7 +136,7 @@ def _about_target(fit: CurveFit, target: float, reached: bool) -> str:
     if needed.value == np.inf:
         text = f"{target:.1%} is not reachable by more labels alone: the curve levels off at {top.value:.1%}"
         if needed.low < np.inf:
-            text += f" (with luck at {top.high:.1%}, which would take at least {_count(needed.low)} labels)"
+            text += f" (at best at {top.high:.1%}, which would take at least {_count(needed.low)} labels)"
         return f"{text}; better features or another model may help."
     if needed.high == np.inf:
         between = f"at least {_count(needed.low)}, and perhaps no number is enough"

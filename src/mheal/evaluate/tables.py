@@ -39,22 +39,22 @@ def significance(curves: "Curves", against: str) -> polars.DataFrame:
         ours, theirs = curves.paired(name, against)
         gap = ours - theirs
         tests.append(_test(name, "aulc", None, area(curves.budgets, gap)))
-        tests += [_test(name, curves.measure, b, gap[:, i]) for i, b in enumerate(curves.budgets.tolist())]
+        tests += [_test(name, curves.metric, b, gap[:, i]) for i, b in enumerate(curves.budgets.tolist())]
     for test in ("p_t", "p_wilcoxon"):
-        for family in ("aulc", curves.measure):
-            members = [cells for cells in tests if cells["measure"] == family]
+        for family in ("aulc", curves.metric):
+            members = [cells for cells in tests if cells["metric"] == family]
             for cells, p in zip(members, holm([cells[test] for cells in members]), strict=True):
                 cells[f"{test}_holm"] = float(p)
-    types = dict(strategy=str, measure=str, labels=int, difference=float, low=float, high=float, n=int)
+    types = dict(strategy=str, metric=str, labels=int, difference=float, low=float, high=float, n=int)
     return polars.DataFrame(tests, types | dict.fromkeys(("p_t", "p_wilcoxon", "p_t_holm", "p_wilcoxon_holm"), float))
 
 
-def _test(strategy: str, measure: str, labels: int | None, differences: Any) -> dict[str, Any]:
+def _test(strategy: str, metric: str, labels: int | None, differences: Any) -> dict[str, Any]:
     mean, half = t_interval(differences)
     p_t, p_wilcoxon = paired_tests(differences)
     return dict(
         strategy=strategy,
-        measure=measure,
+        metric=metric,
         labels=labels,
         difference=float(mean),
         low=float(mean - half),
@@ -70,7 +70,7 @@ def summary(curves: "Curves", against: str) -> polars.DataFrame:
     types = dict(strategy=str, aulc=float, aulc_half=float, rank=float, saved=float, saved_bound=str)
     types |= dict(saved_median=float, saved_median_bound=str, p_holm=float)
     ranks, savings = curves.ranks(), curves.savings(against)
-    tested = significance(curves, against).filter(polars.col("measure") == "aulc")
+    tested = significance(curves, against).filter(polars.col("metric") == "aulc")
     p_holm = dict(zip(tested["strategy"], tested["p_t_holm"], strict=True))
     rows = []
     for name in curves.strategies:

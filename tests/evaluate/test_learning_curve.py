@@ -4,7 +4,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from mheal.evaluate import fit_curve, learning_curve
-from mheal.evaluate.resample import _in_proportion
+from mheal.evaluate.learning_curve import _in_proportion
 
 X, y = load_digits(return_X_y=True)
 FEW = np.random.default_rng(0).permutation(len(y))[:150]

@@ -1,4 +1,4 @@
-"""A learning curve from the labels there are: train on some of them, test on the others."""
+"""A learning curve from labelled rows alone: train on some of them, test on the others."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,21 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ..classes import as_classes
-from ..estimators import fit_model, predict
+from ..estimators import fit_model, for_pool, predict
 from ..exceptions import UserError
-from ..scaling import comparable
-from ..validation import as_pool
+from ..validation import as_array
 from .statistics import Floats
 
-FEWEST = 20  # with fewer labels a curve is noise
+MIN_LABELS = 20  # with fewer, a learning curve is noise
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """How often each labelled row was predicted right by models that had not seen it.
+    """How often models that had not seen a labelled row predicted its class.
 
-    labels : numbers of labels trained on
-    right : labelled row × number of labels, shares of the repetitions
+    Attributes
+    ----------
+    labels : array of shape (n_sizes,)
+        Training sizes.
+    right : array of shape (n_labels, n_sizes)
+        The share of the repetitions in which the row was classified correctly.
     """
 
     labels: npt.NDArray[np.int64]
@@ -37,32 +40,44 @@ class Resampled:
 def learning_curve(
     X: Any,
     y: Any,
-    model: str = "logistic",
+    estimator: Any = "logistic",
     sizes: Iterable[int] | None = None,
     *,
     folds: int = 5,
     repeats: int = 5,
     seed: int = 0,
 ) -> Resampled:
-    """Accuracy against training size, estimated from labelled rows X and their labels y alone.
+    """Accuracy against training size, estimated from labelled rows alone.
 
-    Each repetition deals the rows into folds by class; for each fold, models learn from growing samples of the
-    other folds, classes in proportion, and are tested on the fold. Sizes default to eight in geometric steps.
+    Each repetition deals the rows into folds, each class evenly. For each fold, models are fitted on growing samples
+    of the other folds, with the classes in proportion, and are tested on the fold.
 
+    Parameters
+    ----------
+    X : array of shape (n_labels, n_columns)
+        The labelled rows.
+    y : their labels
+    estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
+    sizes : training sizes; by default eight in geometric steps
+    folds, repeats, seed : how the rows are dealt, and how often
+
+    Notes
+    -----
     The estimate is for rows like these. Rows that were picked to be spread out are harder than the pool they come
     from: for them it is too low.
     """
-    X = comparable(as_pool(X)).array()
+    X = as_array(X)
     y = as_classes(y, n=len(X))
     classes = np.unique(y)
-    if len(y) < FEWEST:
-        raise UserError(f"there are {len(y)} labelled rows: label at least {FEWEST} before asking for a curve")
+    if len(y) < MIN_LABELS:
+        raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} before asking for a curve")
     if len(classes) < 2:
         raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
     if not 2 <= folds <= len(y) or repeats < 1:
         raise UserError(f"folds must be 2 to {len(y)} and repeats at least 1, got {folds} and {repeats}")
     labels = _sizes(sizes, len(classes), most=len(y) - -(-len(y) // folds))
 
+    model = for_pool(estimator, X)
     right = np.zeros((len(y), len(labels)))
     for repeat in range(repeats):
         rng = np.random.default_rng((seed, repeat))

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mheal.evaluate import fit_curve, learning_curve
-from mheal.evaluate.plan_plot import cover_picture, forecast_picture
+from mheal.evaluate.plots import accuracy_picture, coverage_picture
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -12,15 +12,15 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def test_cover_is_a_png_that_shows_the_knee(turn):
     labels = np.arange(1, 101)
     energy = np.r_[np.nan, -1 / labels[1:]]  # a single pick has none
-    drawn = cover_picture(labels, 1 / labels, energy, turn)
+    drawn = coverage_picture(labels, 1 / labels, energy, turn)
     assert drawn.startswith(PNG)
-    assert (drawn == cover_picture(labels, 1 / labels, energy)) == (turn is None)
+    assert (drawn == coverage_picture(labels, 1 / labels, energy)) == (turn is None)
 
 
 def test_forecast_is_a_png_that_shows_the_target():
     curve = learning_curve(*load_iris(return_X_y=True), repeats=1)
     fit = fit_curve(curve.labels, curve.right)
-    plain = forecast_picture(curve, fit, 150, 400)
+    plain = accuracy_picture(curve, fit, 150, 400)
     assert plain.startswith(PNG)
-    assert plain == forecast_picture(curve, fit, 150, 400)
-    assert plain != forecast_picture(curve, fit, 150, 400, target=0.9)
+    assert plain == accuracy_picture(curve, fit, 150, 400)
+    assert plain != accuracy_picture(curve, fit, 150, 400, target=0.9)

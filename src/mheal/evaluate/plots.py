@@ -1,0 +1,154 @@
+"""Pictures: learning curves, and those of a plan."""
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+from .learning_curve import Resampled
+from .statistics import Floats, t_interval
+from .stop import CurveFit
+
+if TYPE_CHECKING:
+    from .curves import Curves
+
+# Okabe and Ito's palette, which every kind of colour vision can tell apart; markers differ for print and repeats.
+BLUE, GREY, ORANGE = "#0072B2", "#555555", "#D55E00"
+OTHERS = (ORANGE, "#009E73", "#CC79A7", "#E69F00")
+MARKERS = "^Dv<>pP*Xhd8H"
+FEW = 4  # up to so many strategies, all get strong lines and bands
+
+
+def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
+    """A PNG of the mean metric against labels, bands for 95 % t intervals, each line named at its end.
+
+    mheal and random stand out; the rest are thinner, and without bands where there are many.
+    """
+    ink, paper = ("#dddddd", "#16181c") if dark else ("#222222", "#ffffff")
+    strong = {"mheal": ("#56B4E9" if dark else BLUE, "o"), "random": ("#aaaaaa" if dark else GREY, "s")}
+    others = (*OTHERS, "#F0E442" if dark else "#56B4E9")  # yellow shows on dark paper alone
+    rest = [name for name in curves.strategies if name not in strong]
+    looks = strong | {name: (others[i % len(others)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(rest)}
+    prominent = [name for name in curves.strategies if name in strong or len(curves.strategies) <= FEW]
+
+    height = max(4.5, 1.0 + 0.19 * len(looks))
+    figure = Figure(figsize=(7.5, height), layout="constrained", facecolor=paper)
+    ax = figure.subplots()
+    for name in curves.strategies:
+        _draw(ax, curves.budgets, curves.values(name), *looks[name], name in prominent, curves.is_share)
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, top)
+    last = np.array([curves.values(name)[:, -1].mean() for name in curves.strategies])
+    gap = (top - bottom) * 0.19 / (height - 1)
+    for name, end, beside in zip(curves.strategies, last, _apart(last, gap, top), strict=True):
+        ax.annotate(
+            name,
+            (curves.budgets[-1], end),
+            xytext=(1.02, beside),
+            textcoords=ax.get_yaxis_transform(),
+            color=looks[name][0],
+            va="center",
+            fontsize=10 if name in prominent else 8.5,
+            weight="bold" if name == "mheal" else "normal",
+            annotation_clip=False,
+            parse_math=False,  # a name with two dollar signs is still a name
+        )
+    _axes(ax, curves, ink, paper)
+    return _png(figure)
+
+
+def _draw(ax: Any, budgets: Any, values: Floats, colour: str, marker: str, prominent: bool, share: bool) -> None:
+    mean, half = t_interval(values)
+    if prominent and np.isfinite(half).all():
+        low, high = (
+            (mean - half, mean + half) if not share else (np.maximum(mean - half, 0), np.minimum(mean + half, 1))
+        )
+        ax.fill_between(budgets, low, high, color=colour, alpha=0.13, linewidth=0)
+    width, opacity = (2.0, 1.0) if prominent else (1.0, 0.7)
+    style = dict(color=colour, marker=marker, markersize=2.5 * width, linewidth=width, alpha=opacity, zorder=2 + width)
+    ax.plot(budgets, mean, **style)
+
+
+def _axes(ax: Any, curves: "Curves", ink: str, paper: str) -> None:
+    """Axes, their names, and the colours of both."""
+    ax.set_facecolor(paper)
+    if curves.budgets[-1] >= 10 * curves.budgets[0]:
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_locator(NullLocator())
+    if len(curves.budgets) <= 10:
+        ax.set_xticks(curves.budgets, [f"{b:,}" for b in curves.budgets])
+    if curves.is_share:
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_xlabel("labels", color=ink)
+    ax.set_ylabel(f"test {curves.metric_title}", color=ink)
+    splits = max(len(curves.seeds(name)) for name in curves.strategies)
+    interval = ", mean and 95 % interval" if splits > 1 else ""
+    ax.set_title(
+        f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", loc="left", fontsize=11, color=ink
+    )
+    ax.tick_params(colors=ink)
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(ink)
+
+
+def _apart(heights: Floats, gap: float, top: float) -> Floats:
+    """Move labels at these heights at least `gap` apart and below `top`, keeping their order."""
+    order = heights.argsort(kind="stable")
+    steps = gap * np.arange(len(heights))
+    raised = np.maximum.accumulate(heights[order] - steps) + steps
+    centred = raised - (raised - heights[order]).mean()
+    placed = np.empty_like(heights)
+    placed[order] = np.minimum(centred, top - steps[::-1])
+    return placed
+
+
+def coverage_picture(labels: Any, radius: Floats, energy: Floats, knee: float | None = None) -> bytes:
+    """A PNG of the coverage radius, with its knee, and of the energy against labels."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.plot(labels, radius, color=BLUE, linewidth=2)
+    left.set_ylim(bottom=0)
+    if knee is not None:
+        left.axvline(knee, color=ORANGE, linestyle="--", linewidth=1)
+        left.annotate(f" knee: {knee:.0f}", (knee, 0.97), xycoords=left.get_xaxis_transform(), color=ORANGE, va="top")
+    right.plot(labels, energy, color=BLUE, linewidth=2)
+    _label(left, "coverage radius", "largest distance to the nearest pick")
+    _label(right, "energy of the picks", "mean of −log distance over pairs")
+    return _png(figure)
+
+
+def accuracy_picture(curve: Resampled, fit: CurveFit, now: int, most: int, target: float | None = None) -> bytes:
+    """A PNG of the measured accuracies and of the fitted curve with its interval, up to `most` labels."""
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    ax = figure.subplots()
+    grid = np.geomspace(curve.labels[0], most, 120)
+    value, low, high = np.array([fit.predict(n) for n in grid]).T
+    band = f"fitted curve, {fit.level:.0%} interval"
+    ax.fill_between(grid, np.maximum(low, 0), np.minimum(high, 1), color=BLUE, alpha=0.13, linewidth=0)
+    ax.plot(grid, value, color=BLUE, linewidth=2, label=band)
+    ax.plot(curve.labels, curve.accuracy, "o", color=GREY, markersize=5, label="measured on your labels")
+    ax.axvline(now, color=GREY, linestyle=":", linewidth=1)
+    ax.annotate(" labels now", (now, 0.02), xycoords=ax.get_xaxis_transform(), color=GREY, fontsize=9)
+    if target is not None:
+        ax.axhline(target, color=ORANGE, linestyle="--", linewidth=1, label=f"target {target:.1%}")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(frameon=False, loc="lower right")
+    _label(ax, "expected accuracy with more labels", "accuracy")
+    return _png(figure)
+
+
+def _label(ax: Any, title: str, height: str) -> None:
+    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_xlabel("labels")
+    ax.set_ylabel(height)
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _png(figure: Figure) -> bytes:
+    out = BytesIO()
+    figure.savefig(out, format="png", dpi=150, metadata={"Software": None})
+    return out.getvalue()
