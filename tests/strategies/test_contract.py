@@ -1,4 +1,4 @@
-"""One battery over every strategy: whatever is registered keeps the contract of strategies/base.py."""
+"""One battery over every strategy: whatever is registered keeps the contract of strategy.py."""
 
 import subprocess
 import sys
@@ -7,14 +7,14 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from mheal import Selection
-from mheal.strategies import Pool, describe, distances, get, names
+from mheal import Selection, strategies
+from mheal.strategies import Pool, describe, get, names
 
 KINDS = {"ranked", "one-shot", "adaptive"}
 # On small pools without ties, chance has to do with labelled rows alone, so the order of the others must not matter.
@@ -102,8 +102,7 @@ def test_the_seed_decides(name):
 
 @every
 def test_the_number_of_threads_does_not_matter(name, monkeypatch):
-    X, y = wine()
-    monkeypatch.setattr(distances, "CELLS", 2000)  # as many parts as a large pool has
+    X, y = make_blobs(1500, 6, centers=5, random_state=0)  # enough rows that distances are computed in several blocks
     picks = []
     for threads in ("1", "3"):
         monkeypatch.setenv("MHEAL_NUM_THREADS", threads)
@@ -196,9 +195,19 @@ def test_the_descriptions_fit_a_table():
         assert 0 < len(row.cost) <= 80
 
 
-def test_an_unknown_name_gets_the_list():
-    with pytest.raises(ValueError, match="no strategy 'corset': choose from mheal"):
+def test_an_unknown_name_is_answered_with_similar_ones():
+    with pytest.raises(ValueError, match="no strategy 'corset': did you mean coreset") as error:
         get("corset")
+    assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match="no strategy 'xyz': choose from mheal"):
+        get("xyz")
+
+
+def test_classes_are_importable():
+    assert strategies.TypiClust is get("typiclust")
+    assert {get(name).__name__ for name in names()} <= set(dir(strategies))
+    with pytest.raises(AttributeError, match="no attribute 'Typical'"):
+        _ = strategies.Typical
 
 
 def test_labels_and_rows_go_together():
