@@ -127,7 +127,7 @@ def test_stratified_shares_are_proportional_in_every_prefix():
 
 def test_stratified_counts_what_is_labelled():
     X, group = directions([100, 100, 100])
-    picks = Stratified(n_clusters=3).select(Pool(X, np.arange(20)), 40)
+    picks = Stratified(n_clusters=3).select(X, 40, labeled=np.arange(20), random_state=0)
     counts = np.bincount(group[picks.indices], minlength=3)
     assert np.abs(counts - [0, 20, 20]).max() <= 1
     assert len(set(zip(group[picks.indices], picks.cluster, strict=True))) == len(set(group[picks.indices]))

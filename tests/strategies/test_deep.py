@@ -126,14 +126,12 @@ class NoTorch:
             raise ImportError(name)
 sys.meta_path.insert(0, NoTorch())
 import numpy as np
-from mheal.strategies import Pool, describe, get
+import mheal
+from mheal.strategies import describe
 assert {"vaal", "cdal-rl"} <= {one.name for one in describe()}
-class Model:
-    def predict_proba(self, X):
-        return np.full((len(X), 2), 0.5)
 for name in ("vaal", "cdal-rl"):
     try:
-        get(name)().select(Pool(np.eye(5), np.arange(2), np.arange(2), Model()), 1)
+        mheal.select(np.eye(6), 1, labeled=[0, 1, 2], y=[0, 1, 0], strategy=name)
     except ValueError as error:
         print(error)
 """

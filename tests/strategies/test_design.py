@@ -69,8 +69,8 @@ def test_a_large_pool_is_sampled_and_every_row_can_still_be_had():
 
 
 def test_an_unknown_kernel_is_refused():
-    with pytest.raises(ValueError, match="kernel must be 'rbf' or 'linear', got 'cubic'"):
-        pick(TED(kernel="cubic"), Pool(load_wine().data), 1)
+    with pytest.raises(ValueError, match=r"'kernel' parameter of TED must be a str among .* Got 'cubic'"):
+        TED(kernel="cubic").select(load_wine().data, 1)
 
 
 def energy_distance(Z, rows):

@@ -30,11 +30,12 @@ def line(model):
     return Pool(X, labeled, labels, model.fit(X[labeled], labels))
 
 
-def test_a_model_is_asked_in_blocks_about_all_rows(monkeypatch):
+def test_a_model_predicts_in_blocks():
     pool = line(LogisticRegression())
-    monkeypatch.setattr("mheal.strategies.doubt.BLOCK", 10)  # ten rows of one column
     for rows in (np.arange(47), np.array([46, 3, 3])):
-        np.testing.assert_allclose(probabilities(pool, rows), pool.model.predict_proba(pool.X[rows]), rtol=1e-12)
+        np.testing.assert_allclose(
+            probabilities(pool, rows, numbers=10), pool.model.predict_proba(pool.X[rows]), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["margin", "least-confidence", "entropy"])

@@ -1,12 +1,14 @@
 """BatchBALD: the batch whose labels, taken together, tell most about the model."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 from scipy.special import entr
 
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows
 from .bayesian import BALD, Scores, expected_entropy, mutual_information, sampled_probabilities
-from .common import smallest_first
+from .common import COUNT, smallest_first
 
 CONFIGURATIONS = 10_000  # joint labellings of the batch and one candidate that are kept apart
 BLOCK = 32  # candidates whose gains are updated together
@@ -31,6 +33,7 @@ class BatchBALD(BALD):
     name, title = "batchbald", "BatchBALD"
     summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT, "max_candidates": COUNT}
 
     def __init__(self, n_samples: int = 20, max_candidates: int = 1000) -> None:
         super().__init__(n_samples)

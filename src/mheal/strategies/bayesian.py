@@ -4,13 +4,14 @@ Samples are class probabilities, (samples, rows, classes). Entropies are in nats
 """
 
 from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
 from ..strategy import Pool, Rows, Strategy
-from .common import smallest_first
+from .common import COUNT, smallest_first
 from .uncertainty import committee
 
 Samples = npt.NDArray[np.floating]
@@ -23,6 +24,7 @@ class BayesianScore(Strategy):
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     kind = "adaptive"
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT}
 
     def __init__(self, n_samples: int = 20) -> None:
         self.n_samples = n_samples

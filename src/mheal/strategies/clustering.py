@@ -1,7 +1,7 @@
 """One pick from each cluster: K-means and TypiClust, on Euclidean k-means that gives the same clusters everywhere."""
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from ..backends.cpu.neighbours import Task, spacing
 from ..backends.cpu.points import Points
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest
+from .common import COUNT, fill_with_farthest
 
 LARGE = 20_000  # pools with more rows are clustered on batches
 BATCH = 5000
@@ -64,6 +64,11 @@ class TypiClust(Strategy):
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
     cost = "time N·n·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_clusters": COUNT,
+        "n_neighbors": COUNT,
+        "min_cluster_size": COUNT,
+    }
 
     def __init__(self, max_clusters: int = 500, n_neighbors: int = 20, min_cluster_size: int = 6) -> None:
         self.max_clusters = max_clusters

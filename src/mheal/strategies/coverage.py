@@ -7,7 +7,7 @@ The gain of a candidate only falls as picks are made, so an old gain is an upper
 from collections.abc import Callable
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from ..algorithms.farthest_first import max_min
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
 from .clustering import euclidean_clusters
-from .common import fill_with_farthest, sample
+from .common import COUNT, POSITIVE, SHARE, fill_with_farthest, sample
 from .distances import by_blocks, median_distance
 
 BATCH = 32  # candidates whose gains are updated together
@@ -65,6 +65,12 @@ class ProbCover(Strategy):
     name, title = "probcover", "ProbCover"
     summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "radius": [*POSITIVE, None],
+        "purity": SHARE,
+        "n_classes": COUNT,
+        "max_references": COUNT,
+    }
 
     def __init__(
         self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
@@ -103,6 +109,7 @@ class MaxHerding(Strategy):
     name, title = "maxherding", "MaxHerding"
     summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
     def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
         self.bandwidth = bandwidth
@@ -134,6 +141,8 @@ class UHerding(Strategy):
     summary = "Represents the rows of which the model is uncertain; without a model it is MaxHerding"
     cost = "two fits of the model, then as MaxHerding"
     kind = "adaptive"
+    uses_model = uses_proba = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
     def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
         self.bandwidth = bandwidth

@@ -1,11 +1,13 @@
 """Strategies that train a network of their own, VAAL and CDAL + RL. Torch is imported when they run."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..exceptions import UserError
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import probabilities
-from .common import smallest_first
+from .common import COUNT, NOT_NEGATIVE, smallest_first
 
 
 class VAAL(Strategy):
@@ -32,6 +34,12 @@ class VAAL(Strategy):
     kind = "adaptive"
     needs_torch = True
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "image_shape": [tuple, None],
+        "iterations": [*COUNT, None],
+        "beta": NOT_NEGATIVE,
+        "adversary": NOT_NEGATIVE,
+    }
 
     def __init__(
         self,
@@ -78,6 +86,7 @@ class CDALReinforced(Strategy):
     kind = "adaptive"
     needs_torch = True
     needs_model = uses_proba = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"epochs": COUNT}
 
     def __init__(self, epochs: int = 10) -> None:
         self.epochs = epochs

@@ -1,14 +1,14 @@
 """Experimental design: TED and support points choose rows by their features alone, before there are labels."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils._param_validation import StrOptions
 
-from ..exceptions import UserError
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest, sample
+from .common import COUNT, POSITIVE, fill_with_farthest, sample
 from .distances import by_blocks, median_distance, squared_distances
 
 Vector = npt.NDArray[np.float64]
@@ -31,6 +31,7 @@ class SupportPoints(Strategy):
     name, title = "support-points", "Support points"
     summary = "Picks whose distribution is as close to the pool's as possible: a representative sample without chance"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·n·d, memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_references": COUNT}
 
     def __init__(self, max_references: int = 10_000) -> None:
         self.max_references = max_references
@@ -73,6 +74,12 @@ class TED(Strategy):
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: for regression-like models, without labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·n·d, memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions({"rbf", "linear"})],
+        "ridge": POSITIVE,
+        "sigma": [*POSITIVE, None],
+        "max_rows": COUNT,
+    }
 
     def __init__(
         self,
@@ -87,8 +94,6 @@ class TED(Strategy):
         self.max_rows = max_rows
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        if self.kernel not in ("rbf", "linear"):
-            raise UserError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}")
         if self.kernel == "linear":
             rows, labeled = np.arange(len(pool.Z)), pool.labeled
             design: Linear | Kernel = Linear(pool.Z, self.ridge)

@@ -1,12 +1,12 @@
 """K-medoids by FasterPAM, and by CLARA on large pools."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest, sample
+from .common import COUNT, fill_with_farthest, sample
 from .distances import nearest_distance, squared_distances
 
 
@@ -30,6 +30,7 @@ class KMedoids(Strategy):
     summary = "Rows closest, summed up, to all others: like k-means, but with less regard to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
 
     def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
         self.max_rows = max_rows

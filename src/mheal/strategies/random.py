@@ -1,5 +1,7 @@
 """Random sampling, plain and stratified by clusters: the baselines."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..backends.cpu.points import Points
@@ -7,6 +9,7 @@ from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
 from ..selection import Selection
 from ..strategy import Pool, Rows, Strategy
+from .common import COUNT
 
 
 class Random(Strategy):
@@ -34,6 +37,7 @@ class Stratified(Strategy):
     name, title = "stratified", "Stratified random"
     summary = "Random rows from each cluster in proportion to its size: a baseline with less variance than random"
     cost = "time N·clusters·d, memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_clusters": [*COUNT, None]}
 
     def __init__(self, n_clusters: int | None = None) -> None:
         self.n_clusters = n_clusters

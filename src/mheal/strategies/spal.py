@@ -1,12 +1,13 @@
 """SPAL, self-paced active learning: rows that are informative, representative and easy."""
 
 from math import sqrt
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest
+from .common import COUNT, NOT_NEGATIVE, fill_with_farthest
 from .transductive import KernelBlocks, Matrix, Vector, label_cost
 
 ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000
@@ -39,6 +40,7 @@ class SPAL(Strategy):
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT}
 
     def __init__(self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01), max_rows: int = 2000) -> None:
         self.mu = mu

@@ -4,15 +4,16 @@ GEN compares rows by their predicted probabilities; ALDR+ and SPAL (in spal.py) 
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
+from sklearn.utils._param_validation import StrOptions
 
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
-from .common import fill_with_farthest, sample
+from .common import COUNT, NOT_NEGATIVE, SHARE, fill_with_farthest, sample
 from .distances import by_blocks, nearest_distance, squared_distances
 
 ROUNDS = 10  # of self-training in ALDR+
@@ -47,6 +48,11 @@ class GEN(Strategy):
     cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "beta": NOT_NEGATIVE,
+        "weights": [StrOptions({"mmd", "published"})],
+        "max_references": COUNT,
+    }
 
     def __init__(
         self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd", max_references: int = 10_000
@@ -110,6 +116,11 @@ class ALDR(Strategy):
     cost = "time 4,000³, memory 4,000²"
     kind = "adaptive"
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "beta": SHARE,
+        "unlabeled_weight": NOT_NEGATIVE,
+        "max_rows": COUNT,
+    }
 
     def __init__(self, beta: float = 0.5, unlabeled_weight: float = 0.1, max_rows: int = 2000) -> None:
         self.beta = beta

@@ -1,6 +1,7 @@
 """Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
 
 from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import decision_values, has_probabilities, margins, probabilities
-from .common import smallest_first
+from .common import COUNT, smallest_first
 
 
 class Margin(Strategy):
@@ -85,6 +86,7 @@ class QueryByCommittee(Strategy):
     cost = "members × (a fit + a prediction of the pool)"
     kind = "adaptive"
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"members": COUNT}
 
     def __init__(self, members: int = 10) -> None:
         self.members = members
