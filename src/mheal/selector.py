@@ -82,7 +82,7 @@ class MHEAL(Strategy):
     summary = "Representative rows, then rows far from all others; with labels also where a model is uncertain"
     cost = "time N·√budget·d in practice, memory N"
     kind = "adaptive"
-    uses_proba = uses_utility = True
+    uses_model = uses_proba = uses_utility = True
     min_labels = MIN_LABELS
     default_estimator = "logistic+knn"
     backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})

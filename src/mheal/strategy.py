@@ -108,6 +108,7 @@ class Strategy(BaseEstimator, ABC):
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
+    uses_model: ClassVar[bool] = False  # needs no model, but picks better with one: it is fitted on the labels
     uses_proba: ClassVar[bool] = False  # needs nothing of a model but class probabilities
     uses_utility: ClassVar[bool] = False
     min_labels: ClassVar[int] = 1  # with fewer, no model is used
@@ -206,7 +207,7 @@ class Strategy(BaseEstimator, ABC):
 
     def _model(self, X: Any, labeled: Rows, labels: npt.NDArray[Any], estimator: Any, proba: Any) -> Any:
         """The model to query: the one given, else one that is fitted on the labels; None where none is of use."""
-        if proba is None and estimator is None and not (self.kind == "adaptive" and len(labels)):
+        if proba is None and estimator is None and not ((self.needs_model or self.uses_model) and len(labels)):
             return None
         if form_of(X) == "dask":
             raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")

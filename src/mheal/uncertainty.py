@@ -62,15 +62,16 @@ class PoolProbabilities:
         return probabilities(self.pool, np.arange(*part.indices(len(self))))
 
 
-def probabilities(pool: "Pool", rows: Rows) -> Scores:
+def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores:
     """Class probabilities of these rows by the pool's model, columns as its classes_.
 
-    For a model without probabilities: softmax of the decision values.
+    For a model without probabilities: softmax of the decision values. A model of features gets so many `numbers` at
+    a time.
     """
     if hasattr(pool.model, "row_proba"):
         return np.asarray(pool.model.row_proba(rows), np.float64)
     if hasattr(pool.model, "predict_proba"):
-        step = max(1, NUMBERS // pool.X.shape[1])
+        step = max(1, numbers // pool.X.shape[1])
         blocks = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
         return np.concatenate(
             [np.asarray(pool.model.predict_proba(_features(pool, block)), np.float64) for block in blocks]

@@ -5,9 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mheal.strategies import Pool, batchbald, get
+from mheal.strategies import BALD, BatchBALD, Pool
 from mheal.strategies.batchbald import Labellings, greedy
-from mheal.strategies.mc_scores import expected_entropy, mutual_information
+from mheal.strategies.bayesian import expected_entropy, mutual_information
+from picks import pick
 
 
 def random_draws(draws=6, rows=30, classes=3, seed=0):
@@ -23,9 +24,9 @@ def brute_force(P, rows):
     return total
 
 
-def joint_entropy(P, rows, rng=None):
-    """The same, as BatchBALD has it: what each row adds to those before."""
-    batch, total = Labellings(P, rng or np.random.default_rng(0)), 0.0
+def joint_entropy(P, rows, rng=None, configurations=10_000):
+    """The same by BatchBALD: what each row adds to those before."""
+    batch, total = Labellings(P, rng or np.random.default_rng(0), configurations=configurations), 0.0
     for row in rows:
         total += batch.conditional_entropy(np.array([row]))[0]
         batch.add(row)
@@ -45,12 +46,11 @@ def test_impossible_labels_count_nothing():
     np.testing.assert_allclose(joint_entropy(P, [0, 1, 2, 1]), brute_force(P, [0, 1, 2, 1]), atol=1e-12)
 
 
-def test_sampled_joint_entropy_is_close_to_the_exact_one(monkeypatch):
+def test_sampled_joint_entropy_is_close_to_the_exact_one():
     P = random_draws()
     rows = [4, 0, 17, 9, 22, 3]
     exact = brute_force(P, rows)
-    monkeypatch.setattr(batchbald, "CONFIGURATIONS", 300)
-    errors = [joint_entropy(P, rows, np.random.default_rng(seed)) - exact for seed in range(20)]
+    errors = [joint_entropy(P, rows, np.random.default_rng(seed), 300) - exact for seed in range(20)]
     assert np.abs(errors).max() < 0.03 * exact
     assert abs(np.mean(errors)) < 0.005 * exact
     assert np.ptp(errors) > 0  # it is a sample
@@ -72,8 +72,7 @@ def test_a_batch_of_one_is_bald(seed):
     assert greedy(P, 1, np.random.default_rng(0)).tolist() == [mutual_information(P).argmax()]
 
 
-def test_greedy_equals_greedy_by_brute_force(monkeypatch):
-    monkeypatch.setattr(batchbald, "BLOCK", 3)
+def test_greedy_equals_greedy_by_brute_force():
     P = random_draws(rows=12)
     residual = expected_entropy(P)
     plain = []
@@ -82,7 +81,7 @@ def test_greedy_equals_greedy_by_brute_force(monkeypatch):
             -np.inf if x in plain else brute_force(P, [*plain, x]) - residual[[*plain, x]].sum() for x in range(12)
         ]
         plain.append(int(np.argmax(gains)))
-    assert greedy(P, 4, np.random.default_rng(0)).tolist() == plain
+    assert greedy(P, 4, np.random.default_rng(0), block=3).tolist() == plain
 
 
 def test_a_copy_of_the_first_pick_gains_nothing_where_labels_are_without_noise():
@@ -109,14 +108,13 @@ def test_a_batch_has_no_copies_where_bald_has_nothing_else():
     P = np.concatenate([hard, np.repeat(hard[:, :1], 9, axis=1), hard[:, :1]], axis=1)
     pool = Pool(np.zeros((16, 1)), np.array([15]), np.array([0]), Drawn(P))
     copies = {0, *range(6, 15)}
-    assert len(copies & set(get("batchbald")().select(pool, 4).indices)) == 1
-    assert len(copies & set(get("bald")().select(pool, 4).indices)) > 1
+    assert len(copies & set(pick(BatchBALD(), pool, 4))) == 1
+    assert len(copies & set(pick(BALD(), pool, 4))) > 1
 
 
-def test_only_the_best_by_bald_are_candidates(monkeypatch):
+def test_only_the_best_by_bald_are_candidates():
     P = random_draws(rows=200)
     pool = Pool(np.zeros((200, 1)), np.array([0]), np.array([0]), Drawn(P))
-    monkeypatch.setattr(batchbald, "CANDIDATES", 25)
-    picks = get("batchbald")().select(pool, 6).indices
+    picks = pick(BatchBALD(max_candidates=25), pool, 6)
     best = 1 + np.argsort(-mutual_information(P[:, 1:]))[:25]
     assert set(picks) <= set(best)

@@ -1,4 +1,4 @@
-"""Core-set, ProbCover, MaxHerding, UHerding and support points: what the picks leave uncovered."""
+"""Core-set, ProbCover, MaxHerding and UHerding: what the picks leave uncovered."""
 
 from itertools import combinations
 
@@ -9,12 +9,12 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import reference
-from mheal import MHEAL
+from mheal import PaperMHEAL
 from mheal.sphere import unit_rows
-from mheal.strategies import Pool, coverage, get
-from mheal.strategies.coverage import Coverage, cover, gaussian, tophat
+from mheal.strategies import CoreSet, MaxHerding, Pool, ProbCover, UHerding
+from mheal.strategies.coverage import Coverage, calibration_error, cover, gaussian, soften, temperature, tophat
 from mheal.strategies.distances import median_distance
-from mheal.strategies.uherding import _calibration_error, _softened, _temperature
+from picks import pick
 
 
 def squared(pool):
@@ -38,9 +38,9 @@ def plain_greedy(K, labeled, budget, weight=None):
 def test_coreset_equals_k_center_greedy():
     X = load_iris().data
     pool = Pool(X, np.array([4, 90]))
-    picks = get("coreset")().select(pool, 20).indices
+    picks = pick(CoreSet(), pool, 20)
     np.testing.assert_array_equal(picks, reference.max_min(pool.Z, 20, [4, 90])[0])
-    first = get("coreset")().select(Pool(X), 20).indices
+    first = pick(CoreSet(), Pool(X), 20)
     np.testing.assert_array_equal(first[1:], reference.max_min(pool.Z, 19, [first[0]])[0])
 
 
@@ -48,23 +48,23 @@ def test_coreset_radius_is_at_most_twice_the_best():
     pool = Pool(np.random.default_rng(0).normal(size=(12, 2)))
     D = np.sqrt(squared(pool))
     best = min(D[:, list(centers)].min(axis=1).max() for centers in combinations(range(12), 3))
-    assert D[:, get("coreset")().select(pool, 3).indices].min(axis=1).max() <= 2 * best
+    assert D[:, pick(CoreSet(), pool, 3)].min(axis=1).max() <= 2 * best
 
 
 @pytest.mark.parametrize("space", ["standard", "unit"])
 def test_coreset_is_mheal_with_one_cluster_and_the_same_start(space):
     X = load_digits().data[:500]
-    mheal = MHEAL.paper(n_clusters=1, space=space, random_state=0).select(X, 40).indices
+    mheal = PaperMHEAL(n_clusters=1, scaling=space, random_state=0).select(X, 40).indices
     pool = Pool(X, mheal[:1])
     if space == "unit":
         pool.__dict__["Z"] = unit_rows(pool.Z)[0]
-    np.testing.assert_array_equal(mheal[1:], get("coreset")().select(pool, 39).indices)
+    np.testing.assert_array_equal(mheal[1:], pick(CoreSet(), pool, 39))
 
 
 def test_coreset_radius_never_grows():
     pool = Pool(load_iris().data)
     D = np.sqrt(squared(pool))
-    picks = get("coreset")().select(pool, 40).indices
+    picks = pick(CoreSet(), pool, 40)
     radii = [D[:, picks[:t]].min(axis=1).max() for t in range(1, 41)]
     assert np.diff(radii).max() <= 0
 
@@ -93,7 +93,7 @@ def test_probcover_covers_nearly_as_much_as_any_set():
     pool = Pool(np.random.default_rng(1).normal(size=(14, 2)))
     inside = tophat(0.8)(squared(pool))
     best = max(inside[:, list(rows)].max(axis=1).sum() for rows in combinations(range(14), 3))
-    picks = get("probcover")(radius=0.8).select(pool, 3).indices
+    picks = pick(ProbCover(radius=0.8), pool, 3)
     assert inside[:, picks].max(axis=1).sum() >= (1 - 1 / np.e) * best
 
 
@@ -101,7 +101,7 @@ def test_the_radius_is_the_largest_with_which_enough_balls_are_pure():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(center, 0.4, (40, 2)) for center in ([0, 0], [3, 0], [0, 3])])
     pool = Pool(X)
-    radius = get("probcover")(n_classes=3)._pure_radius(pool)
+    radius = ProbCover(n_classes=3)._pure_radius(pool)
     D, blob = np.sqrt(squared(pool)), np.repeat([0, 1, 2], 40)
 
     def pure(r):
@@ -112,7 +112,7 @@ def test_the_radius_is_the_largest_with_which_enough_balls_are_pure():
 
 def test_probcover_after_everything_is_covered_goes_on_with_the_farthest():
     X = np.array([0.0, 0.1, 0.2, 10.0, 10.1, 10.2, 10.3])[:, None]
-    picks = get("probcover")(radius=0.5).select(Pool(X), 7).indices
+    picks = pick(ProbCover(radius=0.5), Pool(X), 7)
     assert {X[p, 0] > 5 for p in picks[:2]} == {True, False}
     assert len(set(picks)) == 7
 
@@ -122,28 +122,25 @@ def test_maxherding_is_the_plain_loop_with_the_median_distance():
     h = median_distance(pool.Z, pool.rng)
     assert h == pytest.approx(np.median(np.sqrt(squared(pool))[np.triu_indices(300, 1)]))
     expected, _ = plain_greedy(np.exp(-squared(pool) / h**2), [1, 2], 15)
-    np.testing.assert_array_equal(get("maxherding")().select(pool, 15).indices, expected)
+    np.testing.assert_array_equal(pick(MaxHerding(), pool, 15), expected)
 
 
-def test_maxherding_with_balls_is_probcover(monkeypatch):
+def test_maxherding_with_balls_is_probcover():
     pool = Pool(load_digits().data[:300])
-    monkeypatch.setattr("mheal.strategies.maxherding.gaussian", tophat)
-    soft = get("maxherding")(bandwidth=7.0).select(pool, 10).indices
-    np.testing.assert_array_equal(soft, get("probcover")(radius=7.0).select(pool, 10).indices)
+    np.testing.assert_array_equal(cover(pool, 10, tophat(7.0)), pick(ProbCover(radius=7.0), pool, 10))
 
 
-def test_a_sample_of_a_large_pool_is_covered_nearly_as_well(monkeypatch):
+def test_a_sample_of_a_large_pool_is_covered_nearly_as_well():
     pool = Pool(load_digits().data)
     K = np.exp(-squared(pool) / median_distance(pool.Z, np.random.default_rng(0)) ** 2)
-    whole = K[:, get("maxherding")().select(pool, 20).indices].max(axis=1).sum()
-    monkeypatch.setattr(coverage, "REFERENCES", 500)
-    assert K[:, get("maxherding")().select(pool, 20).indices].max(axis=1).sum() > 0.97 * whole
+    whole = K[:, pick(MaxHerding(), pool, 20)].max(axis=1).sum()
+    assert K[:, pick(MaxHerding(max_references=500), pool, 20)].max(axis=1).sum() > 0.97 * whole
 
 
 def test_uherding_without_doubt_is_maxherding():
     X = load_digits().data[:300]
-    soft = get("uherding")(bandwidth=8.0).select(Pool(X, np.array([3])), 10).indices
-    np.testing.assert_array_equal(soft, get("maxherding")(bandwidth=8.0).select(Pool(X, np.array([3])), 10).indices)
+    soft = pick(UHerding(bandwidth=8.0), Pool(X, np.array([3])), 10)
+    np.testing.assert_array_equal(soft, pick(MaxHerding(bandwidth=8.0), Pool(X, np.array([3])), 10))
 
 
 class Undecided:
@@ -157,8 +154,8 @@ class Undecided:
 
 def test_uherding_in_doubt_of_every_row_is_maxherding():
     X = load_digits().data[:300]
-    soft = get("uherding")(bandwidth=8.0).select(Pool(X, model=Undecided()), 10).indices
-    np.testing.assert_array_equal(soft, get("maxherding")(bandwidth=8.0).select(Pool(X), 10).indices)
+    soft = pick(UHerding(bandwidth=8.0), Pool(X, model=Undecided()), 10)
+    np.testing.assert_array_equal(soft, pick(MaxHerding(bandwidth=8.0), Pool(X), 10))
 
 
 def test_uherding_counts_rows_by_their_doubt_and_shrinks_with_the_labels():
@@ -173,16 +170,16 @@ def test_uherding_counts_rows_by_their_doubt_and_shrinks_with_the_labels():
     doubt = 1 - np.abs(P[:, 0] - P[:, 1])
     doubt[labeled] = 0
     expected, _ = plain_greedy(np.exp(-D2 / h2), labeled, 10, doubt)
-    np.testing.assert_array_equal(get("uherding")().select(pool, 10).indices, expected)
+    np.testing.assert_array_equal(pick(UHerding(), pool, 10), expected)
 
 
 def test_an_overconfident_model_is_cooled_down():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] + 2 * rng.normal(size=400) > 0).astype(int)
-    assert _temperature(Pool(X, np.arange(400), y, Overconfident())) > 3
-    assert _temperature(Pool(X, np.arange(400), y, LogisticRegression())) < 2
-    assert _temperature(Pool(X, np.arange(10), y[:10], Overconfident())) == 1.0  # too few labels to spare some
+    assert temperature(Pool(X, np.arange(400), y, Overconfident())) > 3
+    assert temperature(Pool(X, np.arange(400), y, LogisticRegression())) < 2
+    assert temperature(Pool(X, np.arange(10), y[:10], Overconfident())) == 1.0  # too few labels to spare some
 
 
 class Overconfident(LogisticRegression):
@@ -195,33 +192,9 @@ class Overconfident(LogisticRegression):
 
 
 def test_calibration_error_of_known_cases():
-    assert _calibration_error(np.array([1.0, 1.0]), np.array([True, False])) == pytest.approx(0.5)
-    assert _calibration_error(np.array([0.52, 0.52]), np.array([True, False])) == pytest.approx(0.02)
-    np.testing.assert_allclose(_softened(np.array([[0.8, 0.2]]), 1.0), [[0.8, 0.2]])
-
-
-def energy_distance(Z, rows):
-    def mean(A, B):
-        return cdist(A, B).mean()
-
-    return 2 * mean(Z, Z[rows]) - mean(Z[rows], Z[rows]) - mean(Z, Z)
-
-
-def test_support_points_are_the_plain_greedy_choice():
-    pool = Pool(load_iris().data[::2], np.array([5]))
-    chosen = [5]
-    for pick in get("support-points")().select(pool, 6).indices:
-        left = np.setdiff1d(np.arange(len(pool.Z)), chosen)
-        value = {row: energy_distance(pool.Z, [*chosen, row]) for row in left}
-        assert value[pick] == pytest.approx(min(value.values()), abs=1e-9)
-        chosen.append(pick)
-
-
-def test_support_points_beat_random_sets():
-    pool = Pool(load_digits().data[:400])
-    picks = get("support-points")().select(pool, 30).indices
-    random = [np.random.default_rng(seed).permutation(400)[:30] for seed in range(30)]
-    assert energy_distance(pool.Z, picks) < min(energy_distance(pool.Z, rows) for rows in random)
+    assert calibration_error(np.array([1.0, 1.0]), np.array([True, False])) == pytest.approx(0.5)
+    assert calibration_error(np.array([0.52, 0.52]), np.array([True, False])) == pytest.approx(0.02)
+    np.testing.assert_allclose(soften(np.array([[0.8, 0.2]]), 1.0), [[0.8, 0.2]])
 
 
 @pytest.mark.parametrize("kernel", [gaussian(1.0), tophat(1.0)], ids=["gaussian", "tophat"])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from mheal.strategies import Pool, get, hierarchical
-from mheal.strategies.hierarchical import Doubts, Tree
+from mheal.strategies import Hierarchical, Pool
+from mheal.strategies.hierarchical import LabelBounds, Tree
+from picks import pick
 
 
 @pytest.fixture(scope="module")
@@ -32,29 +33,29 @@ def test_every_pruning_partitions_the_leaves(iris, n_labels):
     rows = np.random.default_rng(n_labels).permutation(150)[:n_labels]
     seen[rows] = y[rows]
     tree = Tree(Z)
-    assert partitions(tree, Doubts(tree, seen, 3, 2.0).pruning())
+    assert partitions(tree, LabelBounds(tree, seen, 3, 2.0).pruning())
 
 
 def test_without_labels_the_root_is_all_there_is(iris):
     tree = Tree(iris[0])
-    assert Doubts(tree, np.full(150, -1), 2, 2.0).pruning().tolist() == [298]
+    assert LabelBounds(tree, np.full(150, -1), 2, 2.0).pruning().tolist() == [298]
 
 
 def test_with_all_labels_seen_no_error_is_left(iris):
     Z, y = iris
     tree = Tree(Z)
-    doubts = Doubts(tree, y, 3, 2.0)
-    nodes = doubts.pruning()
+    bounds = LabelBounds(tree, y, 3, 2.0)
+    nodes = bounds.pruning()
     assert all(len(set(y[tree.leaves(node)])) == 1 for node in nodes)
-    assert doubts.error[-1] == 0
-    assert np.all(doubts.impurity[nodes] == 0)
+    assert bounds.error[-1] == 0
+    assert np.all(bounds.impurity[nodes] == 0)
 
 
 def test_a_pure_tree_is_not_split(iris):
     tree = Tree(iris[0])
     seen = np.full(150, -1)
     seen[np.random.default_rng(0).permutation(150)[:40]] = 1
-    assert Doubts(tree, seen, 2, 2.0).pruning().tolist() == [298]
+    assert LabelBounds(tree, seen, 2, 2.0).pruning().tolist() == [298]
 
 
 def test_bounds_hold_the_true_shares_nearly_always(iris):
@@ -66,7 +67,7 @@ def test_bounds_hold_the_true_shares_nearly_always(iris):
         seen = np.full(150, -1)
         rows = rng.permutation(150)[:20]
         seen[rows] = np.minimum(y[rows], 1)  # shares ⅓ and ⅔
-        wrong += Doubts(tree, seen, 2, 2.0).impurity[-1] < 1 / 3
+        wrong += LabelBounds(tree, seen, 2, 2.0).impurity[-1] < 1 / 3
     assert wrong < 40  # one standard deviation and a bit on one side
 
 
@@ -75,12 +76,11 @@ def test_sampling_goes_where_labels_disagree():
     X = np.vstack([rng.normal(0, 1, (200, 2)), rng.normal(30, 1, (200, 2))])
     labeled = np.r_[0:30, 200:230]
     labels = np.r_[np.zeros(30, int), rng.integers(0, 2, 30)]  # one cluster pure, the other mixed
-    picks = get("hierarchical")().select(Pool(X, labeled, labels), 100).indices
+    picks = pick(Hierarchical(), Pool(X, labeled, labels), 100)
     assert (picks >= 200).mean() > 0.75
 
 
-def test_a_large_pool_is_sampled_and_every_row_can_still_be_had(monkeypatch):
-    monkeypatch.setattr(hierarchical, "SUBSET", 60)
+def test_a_large_pool_is_sampled_and_every_row_can_still_be_had():
     X, y = load_iris(return_X_y=True)
     pool = Pool(X, np.arange(50), y[:50])
-    assert len(set(get("hierarchical")().select(pool, 100).indices)) == 100
+    assert len(set(pick(Hierarchical(max_rows=60), pool, 100))) == 100

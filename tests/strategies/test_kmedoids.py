@@ -7,8 +7,9 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 
-from mheal.strategies import Pool, get, kmedoids
+from mheal.strategies import KMedoids, Pool
 from mheal.strategies.kmedoids import Medoids
+from picks import pick
 
 
 def distances(pool):
@@ -25,14 +26,14 @@ def test_small_problems_are_solved_exactly():
     found = []
     for seed in range(5):
         pool = Pool(load_iris().data[::10], rng=np.random.default_rng(seed))
-        found.append(cost(D, get("kmedoids")().select(pool, 3).indices))
+        found.append(cost(D, pick(KMedoids(), pool, 3)))
     assert min(found) == pytest.approx(best)
     assert max(found) < 1.05 * best
 
 
 def test_one_medoid_is_the_row_with_the_smallest_sum():
     pool = Pool(load_iris().data)
-    assert get("kmedoids")().select(pool, 1).indices.tolist() == [distances(pool).sum(axis=1).argmin()]
+    assert pick(KMedoids(), pool, 1).tolist() == [distances(pool).sum(axis=1).argmin()]
 
 
 @pytest.mark.parametrize("labeled", [[], [3, 77, 140]])
@@ -40,7 +41,7 @@ def test_no_swap_helps_and_random_sets_cost_more(labeled):
     X = load_digits().data[:300]
     pool = Pool(X, np.array(labeled, np.int64))
     D = distances(pool)
-    picks = get("kmedoids")().select(pool, 8).indices
+    picks = pick(KMedoids(), pool, 8)
     reached = cost(D, [*picks, *labeled])
     for seed in range(100):
         assert reached < cost(D, [*np.random.default_rng(seed).permutation(pool.unlabeled)[:8], *labeled])
@@ -65,13 +66,12 @@ def test_the_change_by_a_swap_is_the_difference_of_costs(k, fixed):
     assert pam.cost() == pytest.approx(cost(D, [*pam.medoids, *fixed]))
 
 
-def test_samples_of_a_large_pool_are_nearly_as_good(monkeypatch):
+def test_samples_of_a_large_pool_are_nearly_as_good():
     X = load_digits().data
     pool = Pool(X, np.array([5, 6]))
     D = distances(pool)
-    whole = cost(D, [*get("kmedoids")().select(pool, 10).indices, 5, 6])
-    monkeypatch.setattr(kmedoids, "LIMIT", 1000)
-    monkeypatch.setattr(kmedoids, "SAMPLE", 400)
-    sampled = get("kmedoids")().select(pool, 10).indices
+    whole = cost(D, [*pick(KMedoids(), pool, 10), 5, 6])
+    small = KMedoids(max_rows=1000, sample_size=400)
+    sampled = pick(small, pool, 10)
     assert cost(D, [*sampled, 5, 6]) < 1.04 * whole
-    assert len(set(get("kmedoids")().select(pool, 1500).indices)) == 1500  # more than a sample holds
+    assert len(set(pick(small, pool, 1500))) == 1500  # more than a sample holds

@@ -1,50 +1,63 @@
-"""BatchBALD (Kirsch, van Amersfoort and Gal 2019): what the labels of a batch would tell about the model, together."""
+"""BatchBALD: the batch whose labels, taken together, tell most about the model."""
+
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr
 
 from ..runtime.threads import spans
-from .bald import Bald
-from .base import Pool, Rows
-from .doubt import Scores, lowest, samples
-from .mc_scores import expected_entropy, mutual_information
+from ..strategy import Pool, Rows
+from .bayesian import BALD, Scores, expected_entropy, mutual_information, sampled_probabilities
+from .common import COUNT, smallest_first
 
-CONFIGURATIONS = 10_000  # labellings of the batch, with the class of one candidate, that are kept apart
-CANDIDATES = 1000
-BLOCK = 32  # candidates whose gains are brought up to date at once
+CONFIGURATIONS = 10_000  # joint labellings of the batch and one candidate that are kept apart
+BLOCK = 32  # candidates whose gains are updated together
 
 
-class BatchBald(Bald):
-    """Greedily the batch with the largest mutual information between its labels and the model, from `draws` of it.
+class BatchBALD(BALD):
+    """Greedily the batch with the largest mutual information between its labels and the model's weights.
 
-    Only the 1,000 rows with the largest BALD score (four times the budget, if that is more) are candidates. The joint
-    entropy is exact up to 10,000 labellings of the batch (4 rows of 10 classes, 13 of two) and sampled beyond.
+    The joint entropy is exact up to 10,000 labellings of the batch (4 rows of 10 classes, 13 rows of two) and
+    estimated from a sample of labellings beyond.
+
+    Parameters
+    ----------
+    n_samples : int
+        Samples of the weights (MC dropout), or members of the committee that replaces them.
+    max_candidates : int
+        Only so many rows with the largest BALD score (or four times the picks, if that is more) are considered.
+
+    Reference: Kirsch, van Amersfoort and Gal (2019).
     """
 
     name, title = "batchbald", "BatchBALD"
-    summary = "As BALD, for batches: rows whose labels tell most about the model together, not each the same"
-    cost = "as BALD, then time 10,000·1,000·draws at most for each pick"
+    summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
+    cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT, "max_candidates": COUNT}
 
-    def _pick(self, pool: Pool, budget: int) -> Rows:
+    def __init__(self, n_samples: int = 20, max_candidates: int = 1000) -> None:
+        super().__init__(n_samples)
+        self.max_candidates = max_candidates
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled
-        drawn = samples(pool, rows, self.draws)
-        best = lowest(pool, np.arange(len(rows)), -self.score(drawn), max(CANDIDATES, 4 * budget))
-        P = drawn[:, best].astype(np.float64)
-        return rows[best[greedy(P, budget, pool.rng)]]
+        P = sampled_probabilities(pool, rows, self.n_samples)
+        best = smallest_first(pool, np.arange(len(rows)), -self.score(P), max(self.max_candidates, 4 * n))
+        return rows[best[greedy(P[:, best].astype(np.float64), n, pool.rng)]]
 
 
-def greedy(P: Scores, budget: int, rng: np.random.Generator) -> Rows:
-    """The order in which rows of P (draws, rows, classes) are taken; the first has the largest BALD score."""
+def greedy(P: Scores, n: int, rng: np.random.Generator, *, block: int = BLOCK) -> Rows:
+    """The order in which `n` rows of P, (samples, rows, classes), join the batch."""
     batch, residual = Labellings(P, rng), expected_entropy(P)
     gain = mutual_information(P)
     picked = [int(gain.argmax())]
-    while len(picked) < budget:
+    while len(picked) < n:
         batch.add(picked[-1])
         gain[picked[-1]] = -np.inf
-        best, open_rows = -np.inf, np.argsort(-gain, kind="stable")[: len(gain) - len(picked)]
-        for lo, hi in spans(len(open_rows), BLOCK):
-            rows = open_rows[lo:hi]
-            if gain[rows[0]] <= best:  # gains only fall as the batch grows: an old one is a bound
+        best, order = -np.inf, np.argsort(-gain, kind="stable")[: len(gain) - len(picked)]
+        for lo, hi in spans(len(order), block):
+            rows = order[lo:hi]
+            if gain[rows[0]] <= best:  # gains only fall as the batch grows: an old one is an upper bound
                 break
             gain[rows] = batch.conditional_entropy(rows) - residual[rows]
             best = max(best, gain[rows].max())
@@ -53,19 +66,21 @@ def greedy(P: Scores, budget: int, rng: np.random.Generator) -> Rows:
 
 
 class Labellings:
-    """The ways in which the rows added so far may be labelled: all of them or, once they are too many, a sample.
+    """Joint labellings of the batch: all of them or, once there are too many, a sample.
 
-    weight : how probable each is, (labellings)
-    belief : how probable each draw of the model is after it, (labellings, draws)
+    The joint entropy grows with each row by H(y | batch) = Σ weight · H[belief · p], which ranks the candidates.
 
-    The joint entropy grows with each row by H(y | batch) = Σ weight · H[belief · p], by which candidates are compared.
+    Attributes
+    ----------
+    weight : probability of each labelling, (labellings,)
+    belief : posterior of the samples of the weights under each labelling, (labellings, samples)
     """
 
-    def __init__(self, P: Scores, rng: np.random.Generator) -> None:
+    def __init__(self, P: Scores, rng: np.random.Generator, *, configurations: int = CONFIGURATIONS) -> None:
         self.P, self.rng = P, rng
-        draws, _, self.classes = P.shape
-        self.most, self.sampled = max(1, CONFIGURATIONS // self.classes), False
-        self.weight, self.belief = np.ones(1), np.full((1, draws), 1 / draws)
+        n_samples, _, self.classes = P.shape
+        self.most, self.sampled = max(1, configurations // self.classes), False
+        self.weight, self.belief = np.ones(1), np.full((1, n_samples), 1 / n_samples)
 
     def conditional_entropy(self, rows: Rows) -> Scores:
         """H(y | labels of the batch) of each of these rows."""
@@ -73,20 +88,20 @@ class Labellings:
         return (self.weight @ entr(p, out=p)).reshape(len(rows), self.classes).sum(axis=1)
 
     def add(self, row: int) -> None:
-        """Label this row too: in every way or, once these are too many, by chance in each labelling."""
+        """Extend every labelling by each class of this row or, once there are too many, by one random class."""
         self.sampled = self.sampled or len(self.weight) * self.classes > self.most
         if self.sampled:
-            belief = self._by_chance(self.P[:, row])
+            belief = self._with_random_class(self.P[:, row])
         else:
             belief = (self.belief[:, None] * self.P[:, row].T).reshape(-1, len(self.P))
             self.weight = np.repeat(self.weight, self.classes) * belief.sum(axis=1)
             belief, self.weight = belief[self.weight > 0], self.weight[self.weight > 0]
         self.belief = belief / belief.sum(axis=1, keepdims=True)
 
-    def _by_chance(self, p: Scores) -> Scores:
+    def _with_random_class(self, p: Scores) -> Scores:
         even = (np.arange(self.most) + self.rng.random()) / self.most
-        drawn = np.searchsorted(self.weight.cumsum()[:-1] / self.weight.sum(), even, side="right")
+        at = np.searchsorted(self.weight.cumsum()[:-1] / self.weight.sum(), even, side="right")
         self.weight = np.full(self.most, 1 / self.most)
-        up_to = (self.belief[drawn] @ p).cumsum(axis=1)
-        below = up_to[:, :-1] <= self.rng.random((self.most, 1)) * up_to[:, -1:]
-        return self.belief[drawn] * p.T[below.sum(axis=1)]
+        cumulative = (self.belief[at] @ p).cumsum(axis=1)
+        below = cumulative[:, :-1] <= self.rng.random((self.most, 1)) * cumulative[:, -1:]
+        return self.belief[at] * p.T[below.sum(axis=1)]

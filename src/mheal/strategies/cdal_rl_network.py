@@ -8,8 +8,8 @@ from torch import nn
 from ..backends.torch.reproducible import reproducible_kernels
 from ..runtime.torch_seeds import seeded
 
-CHUNK = 2000  # rows that are read together
-AT_ONCE = 10  # chunks that are read side by side
+CHUNK = 2000  # rows that are read as one sequence
+AT_ONCE = 10  # chunks in one batch of the network
 HIDDEN = 256
 RATE, DECAY, MILESTONE = 1e-2, 1e-5, 10  # of Adam; every so many epochs the rate falls to a tenth
 SMOOTHING = 1e-8
@@ -29,7 +29,7 @@ class Policy(nn.Module):
 
 
 class Chunk:
-    """Rows that are read together, how many of them are to be picked, and the best rewarded picks so far."""
+    """Rows that are read together, how many of them to pick (`share`), and the picks with the best reward so far."""
 
     def __init__(self, P: torch.Tensor, share: int) -> None:
         self.P, self.share = P, share
@@ -37,7 +37,7 @@ class Chunk:
         self.baseline = 0.0
 
     def advantage(self, logits: torch.Tensor) -> float:
-        """By how much the reward of the highest logits exceeds what is usual here."""
+        """By how much the reward of the highest logits exceeds the running mean of this chunk."""
         picked = logits[: len(self.P)].topk(self.share).indices
         self.rewards.append(reward(self.P, picked))
         if self.rewards[-1] == max(self.rewards):
@@ -47,37 +47,45 @@ class Chunk:
         return surplus
 
 
-def diverse(P: npt.NDArray[np.float32], budget: int, *, seed: int = 0, epochs: int = 10) -> npt.NDArray[np.int64]:
-    """`budget` rows of P, (rows, classes), whose probabilities differ and which lie near all others.
+def diverse(
+    P: npt.NDArray[np.float32],
+    n: int,
+    *,
+    seed: int = 0,
+    epochs: int = 10,
+    chunk_rows: int = CHUNK,
+    at_once: int = AT_ONCE,
+) -> npt.NDArray[np.int64]:
+    """`n` rows of P, (rows, classes), whose probabilities differ and which lie near all others.
 
-    Rows are read in chunks of at most 2,000, as they come: shuffle them first. One policy reads all chunks; each has
-    its share of the budget, its own rewards and its own best epoch. Chunks without a share are left out.
+    Consecutive rows form chunks of at most `chunk_rows`: shuffle them first. One policy reads all chunks; each has
+    its share of the picks, its own rewards and its own best epoch. Chunks without a share are left out.
     """
-    parts = np.array_split(np.arange(len(P)), -(-len(P) // CHUNK))[:budget]
-    shares = budget // len(parts) + (np.arange(len(parts)) < budget % len(parts))
+    parts = np.array_split(np.arange(len(P)), -(-len(P) // chunk_rows))[:n]
+    shares = n // len(parts) + (np.arange(len(parts)) < n % len(parts))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     A = torch.as_tensor(P, dtype=torch.float32, device=device) + SMOOTHING
     A /= A.sum(dim=1, keepdim=True)
     chunks = [Chunk(A[part[0] : part[-1] + 1], int(share)) for part, share in zip(parts, shares, strict=True)]
     with seeded(seed), reproducible_kernels():
-        train(chunks, epochs)
+        train(chunks, epochs, at_once)
     picks = [part[chunk.picked.cpu().numpy()] for part, chunk in zip(parts, chunks, strict=True)]
     rank = np.concatenate([np.arange(share) for share in shares])
     return np.concatenate(picks)[np.argsort(rank, kind="stable")]
 
 
-def train(chunks: list[Chunk], epochs: int) -> None:
-    """REINFORCE: actions are more probable the more the picks of an epoch are rewarded above what is usual."""
+def train(chunks: list[Chunk], epochs: int, at_once: int = AT_ONCE) -> None:
+    """REINFORCE: an action becomes more probable the more an epoch's reward exceeds the usual one."""
     policy = Policy(chunks[0].P.shape[1]).to(chunks[0].P.device)
     optimizer = torch.optim.Adam(policy.parameters(), lr=RATE, weight_decay=DECAY)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, MILESTONE)
     for _ in range(epochs):
         optimizer.zero_grad()
-        for at in range(0, len(chunks), AT_ONCE):
-            group = chunks[at : at + AT_ONCE]
+        for at in range(0, len(chunks), at_once):
+            group = chunks[at : at + at_once]
             sequences = nn.utils.rnn.pad_sequence([chunk.P for chunk in group], batch_first=True)
             logits = policy(sequences)
-            # as published, the picks that are rewarded are the largest probabilities, whatever actions were drawn
+            # as published, the reward is that of the largest probabilities, whatever actions were drawn
             advantage = logits.new_tensor([chunk.advantage(row) for chunk, row in zip(group, logits, strict=True)])
             actions = torch.bernoulli(logits.detach().sigmoid())
             taken = -nn.functional.binary_cross_entropy_with_logits(logits, actions, reduction="none").mean(dim=1)

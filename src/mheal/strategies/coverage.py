@@ -1,24 +1,157 @@
-"""Greedy coverage: picks that are, together, similar to as much of the pool as possible (Bae et al. 2024).
+"""Coverage: Core-set, ProbCover, MaxHerding and UHerding pick rows that leave little of the pool far away.
 
-C(S) = Σ_x U(x)·max_{s∈S} k(x, s) over reference rows x. What a candidate would add only falls as picks
-are made, so a stale gain is an upper bound, and only candidates at the top of the heap are looked at again.
+The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facility location function (Bae et al. 2024).
+The gain of a candidate only falls as picks are made, so an old gain is an upper bound: the greedy is lazy.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
+from sklearn.base import clone
 
-from .base import Pool, Rows
-from .coreset import complete
-from .distances import by_blocks, sample
+from ..algorithms.farthest_first import max_min
+from ..strategy import Pool, Rows, Strategy
+from ..uncertainty import margins, probabilities
+from .clustering import euclidean_clusters
+from .common import COUNT, POSITIVE, SHARE, fill_with_farthest, sample
+from .distances import by_blocks, median_distance
 
-REFERENCES = 10_000  # at most this many rows, sampled, stand for the pool that is to be covered
-BATCH = 32  # candidates whose gains are brought up to date at once
+BATCH = 32  # candidates whose gains are updated together
+TEMPERATURES = np.arange(1.0, 20.05, 0.1)
+CALIBRATED_FROM = 30  # labels; with fewer there is no hold-out to find the temperature with
 
 Kernel = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]  # squared distances → similarities in [0, 1]
+Scores = npt.NDArray[np.float64]
+
+
+class CoreSet(Strategy):
+    """Farthest-first traversal (k-centre greedy): each pick is the row farthest from all labelled and picked rows.
+
+    If nothing is labelled, the first pick is random.
+
+    Reference: Sener and Savarese (2018).
+    """
+
+    name, title = "coreset", "Core-set"
+    summary = "k-centre greedy: always the row farthest from all labelled ones; picks outliers first"
+    cost = "time N·√n·d in practice, memory N"
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        start = None if len(pool.labeled) else int(pool.rng.integers(len(pool.X)))
+        return max_min(pool.Z, n, start=start, chosen=pool.labeled)
+
+
+class ProbCover(Strategy):
+    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet.
+
+    Parameters
+    ----------
+    radius : float or None
+        Radius of the balls. None takes the largest radius for which the share `purity` of all balls lies within one
+        cluster of a k-means with `n_classes` clusters.
+    purity, n_classes : float, int
+        See `radius`.
+    max_references : int
+        A larger pool is represented by a sample of so many rows; every row can still be picked.
+
+    Reference: Yehuda et al. (2022).
+    """
+
+    name, title = "probcover", "ProbCover"
+    summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
+    cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "radius": [*POSITIVE, None],
+        "purity": SHARE,
+        "n_classes": COUNT,
+        "max_references": COUNT,
+    }
+
+    def __init__(
+        self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
+    ) -> None:
+        self.radius = radius
+        self.purity = purity
+        self.n_classes = n_classes
+        self.max_references = max_references
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        return cover(pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references)
+
+    def _pure_radius(self, pool: Pool) -> float:
+        """A ball is pure up to the distance to the nearest row of another cluster: a quantile of these distances."""
+        Z = pool.Z[sample(np.arange(len(pool.Z)), self.max_references, pool.rng)]
+        labels, _ = euclidean_clusters(Z, min(self.n_classes, len(Z)), pool.rng)
+        apart = by_blocks(Z, Z, lambda block, rows: np.where(labels[rows, None] == labels, np.inf, block).min(axis=1))
+        if not np.isfinite(apart).all():  # there is one cluster: every ball is pure
+            return float(4 * np.sqrt(np.square(Z).sum(axis=1).max()) + 1)
+        return float(np.sqrt(np.quantile(apart, 1 - self.purity, method="lower")))
+
+
+class MaxHerding(Strategy):
+    """Facility location with a Gaussian kernel: each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
+
+    Parameters
+    ----------
+    bandwidth : float or None
+        h. None takes the median distance between rows: the published h = 1 is for features of unit length.
+    max_references : int
+        A larger pool is represented by a sample of so many rows; every row can still be picked.
+
+    Reference: Bae, Noh and Sutherland (2024).
+    """
+
+    name, title = "maxherding", "MaxHerding"
+    summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
+    cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
+
+    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
+        self.bandwidth = bandwidth
+        self.max_references = max_references
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
+        return cover(pool, n, gaussian(bandwidth), max_references=self.max_references)
+
+
+class UHerding(Strategy):
+    """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
+
+    The probabilities are softened by the temperature that calibrates a copy of the model, fitted on 70 % of the
+    labels, on the other 30 %. Without a model it is MaxHerding.
+
+    Parameters
+    ----------
+    bandwidth : float or None
+        Width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as labels
+        grow: the strategy passes from coverage to uncertainty.
+    max_references : int
+        A larger pool is represented by a sample of so many rows; every row can still be picked.
+
+    Reference: Bae, Oliveira and Sutherland (2025).
+    """
+
+    name, title = "uherding", "UHerding"
+    summary = "Represents the rows of which the model is uncertain; without a model it is MaxHerding"
+    cost = "two fits of the model, then as MaxHerding"
+    kind = "adaptive"
+    uses_model = uses_proba = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
+
+    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
+        self.bandwidth = bandwidth
+        self.max_references = max_references
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        bandwidth = self.bandwidth or _smallest_gap(pool.Z[pool.labeled]) or median_distance(pool.Z, pool.rng)
+        uncertainty = None if pool.model is None else calibrated_uncertainty(pool)
+        return cover(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
 
 
 def gaussian(bandwidth: float) -> Kernel:
@@ -31,25 +164,37 @@ def tophat(radius: float) -> Kernel:
     return lambda squared: (squared < radius**2).astype(squared.dtype)
 
 
+def cover(pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000) -> Rows:
+    """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
+
+    Labelled rows cover already. When nothing is left to gain, the rows farthest from everything picked follow.
+    """
+    reference = sample(np.arange(len(pool.Z)), max_references, pool.rng)
+    u = np.ones(len(reference)) if weight is None else weight[reference]
+    coverage = Coverage(pool.Z[reference], u, kernel)
+    coverage.add(pool.Z[pool.labeled])
+    return fill_with_farthest(pool, greedy(coverage, pool.Z, pool.unlabeled, n), n)
+
+
 class Coverage:
-    """How well each reference row is covered so far; `weight` says how much it counts (U)."""
+    """The largest similarity of each reference row to the picks so far; `weight` is u(x)."""
 
     def __init__(self, R: npt.NDArray[Any], weight: npt.NDArray[Any], kernel: Kernel) -> None:
         self.R, self.weight, self.kernel = R, weight.astype(R.dtype), kernel
         self.covered = np.zeros(len(R), R.dtype)
 
     def total(self) -> float:
-        """Σ U(x)·covered(x)."""
+        """C(S) = Σ u(x)·covered(x)."""
         return float(self.weight @ self.covered)
 
     def add(self, A: npt.NDArray[Any]) -> None:
-        """Cover with these rows too."""
+        """Add these rows to S."""
         if len(A):
             nearest = by_blocks(self.R, A, lambda block, _: block.min(axis=1))
             np.maximum(self.covered, self.kernel(nearest), out=self.covered)
 
     def gains(self, A: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """How much each of these rows would add to the total."""
+        """How much each of these rows would add to C(S)."""
         return by_blocks(A, self.R, lambda block, _: self._gain(block))
 
     def _gain(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -58,25 +203,13 @@ class Coverage:
         return np.maximum(more, 0, out=more) @ self.weight
 
 
-def cover(pool: Pool, budget: int, kernel: Kernel, weight: npt.NDArray[Any] | None = None) -> Rows:
-    """`budget` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
-
-    Labelled rows cover already. When nothing is left to gain, the rows farthest from everything picked follow.
-    """
-    reference = sample(np.arange(len(pool.Z)), REFERENCES, pool.rng)
-    U = np.ones(len(reference)) if weight is None else weight[reference]
-    coverage = Coverage(pool.Z[reference], U, kernel)
-    coverage.add(pool.Z[pool.labeled])
-    return complete(pool, greedy(coverage, pool.Z, pool.unlabeled, budget), budget)
-
-
-def greedy(coverage: Coverage, Z: npt.NDArray[Any], candidates: Rows, budget: int) -> Rows:
-    """At most `budget` candidates, best gain first, until none has any: lazy, with the picks of the plain loop."""
+def greedy(coverage: Coverage, Z: npt.NDArray[Any], candidates: Rows, n: int) -> Rows:
+    """At most `n` candidates, largest gain first, until none has any: lazy, with the picks of the plain loop."""
     heap = [(-gain, row) for gain, row in zip(coverage.gains(Z[candidates]).tolist(), candidates.tolist(), strict=True)]
     heapify(heap)
     picks: list[int] = []
     fresh = set(candidates.tolist())
-    while heap and len(picks) < budget and heap[0][0] < 0:
+    while heap and len(picks) < n and heap[0][0] < 0:
         if heap[0][1] in fresh:
             picks.append(heappop(heap)[1])
             coverage.add(Z[picks[-1:]])
@@ -87,3 +220,47 @@ def greedy(coverage: Coverage, Z: npt.NDArray[Any], candidates: Rows, budget: in
             heappush(heap, (-gain, row))
         fresh.update(stale)
     return np.array(picks, np.int64)
+
+
+def calibrated_uncertainty(pool: Pool) -> Scores:
+    """1 − (p₁ − p₂) of each row under softened probabilities; 0 for labelled rows."""
+    u = 1 - margins(soften(probabilities(pool, np.arange(len(pool.X))), temperature(pool)))
+    u[pool.labeled] = 0
+    return u
+
+
+def soften(p: Scores, temperature: float) -> Scores:
+    """Probabilities ∝ p^(1/temperature)."""
+    return softmax(np.log(np.maximum(p, 1e-30)) / temperature, axis=1)
+
+
+def temperature(pool: Pool) -> float:
+    """The temperature with the smallest calibration error on held-out labels.
+
+    It is 1 if there are too few labels, and for a model that knows rows by number, which cannot be fitted anew.
+    """
+    n = len(pool.labels)
+    order = pool.rng.permutation(n)
+    held_out, rest = order[: n * 3 // 10], order[n * 3 // 10 :]
+    by_number = hasattr(pool.model, "row_proba") or hasattr(pool.model, "row_decision")
+    if n < CALIBRATED_FROM or by_number or len(np.unique(pool.labels[rest])) < 2:
+        return 1.0
+    model = clone(pool.model).fit(pool.X[pool.labeled[rest]], pool.labels[rest])
+    p = probabilities(replace(pool, model=model), pool.labeled[held_out])
+    correct = model.classes_[p.argmax(axis=1)] == pool.labels[held_out]
+    return float(min(TEMPERATURES, key=lambda t: calibration_error(soften(p, t).max(axis=1), correct)))
+
+
+def calibration_error(confidence: Scores, correct: npt.NDArray[np.bool_]) -> float:
+    """Expected calibration error: mean gap between confidence and accuracy over 15 bins."""
+    bins = np.minimum((confidence * 15).astype(int), 14)
+    gap = np.bincount(bins, correct, 15) - np.bincount(bins, confidence, 15)
+    return float(np.abs(gap).sum() / len(confidence))
+
+
+def _smallest_gap(A: npt.NDArray[Any]) -> float:
+    """The smallest distance between different rows of A; 0 if there are no two."""
+    if len(A) < 2:
+        return 0.0
+    squared = by_blocks(A, A, lambda block, _: np.where(block > 1e-6, block, np.inf).min(axis=1))
+    return float(np.sqrt(squared.min())) if np.isfinite(squared.min()) else 0.0

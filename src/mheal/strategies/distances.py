@@ -1,4 +1,4 @@
-"""Euclidean distances, a block at a time: no strategy holds a matrix of all pairs of a large pool."""
+"""Euclidean distances, block by block: no strategy holds the matrix of all pairs of a large pool."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.threads import run_parts, spans, thread_count
-from .base import Rows
+from .common import sample
 
 CELLS = 1 << 21  # distances that one thread holds at a time
 WORKERS = 8  # at most, so that memory stays bounded on large machines
@@ -23,13 +23,17 @@ def squared_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[A
 
 
 def by_blocks(
-    A: npt.NDArray[Any], B: npt.NDArray[Any], reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]]
+    A: npt.NDArray[Any],
+    B: npt.NDArray[Any],
+    reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]],
+    *,
+    cells: int = CELLS,
 ) -> npt.NDArray[Any]:
     """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A.
 
-    Blocks are cut by the sizes alone, so the result does not depend on the number of threads.
+    Blocks of at most `cells` distances are cut by the sizes alone, so the result does not depend on the threads.
     """
-    parts = spans(len(A), max(1, CELLS // max(1, len(B))))
+    parts = spans(len(A), max(1, cells // max(1, len(B))))
 
     def work(part: tuple[int, int]) -> npt.NDArray[Any]:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))
@@ -42,13 +46,8 @@ def nearest_distance(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[An
     return np.sqrt(by_blocks(A, B, lambda block, _: block.min(axis=1)))
 
 
-def sample(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """At most `size` of these rows, ascending; all of them, and no use of chance, where they are few enough."""
-    return rows if len(rows) <= size else np.sort(rng.choice(rows, size, replace=False))
-
-
 def median_distance(Z: npt.NDArray[Any], rng: np.random.Generator) -> float:
-    """The distance that half of all pairs of rows exceed: a scale for kernels. From a thousand rows; 1 if it is 0."""
+    """The median distance between rows, of at most 1,000 sampled ones; 1 where it is 0. A scale for kernels."""
     A = Z[sample(np.arange(len(Z)), 1000, rng)]
     pairs = squared_distances(A, A)[np.triu_indices(len(A), 1)]
     return float(np.sqrt(np.median(pairs))) or 1.0 if len(pairs) else 1.0

@@ -1,49 +1,60 @@
-"""K-medoids: picks that minimise the summed distance from every row to its nearest pick (FasterPAM, Schubert 2021)."""
+"""K-medoids by FasterPAM, and by CLARA on large pools."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import Pool, Rows, Strategy
-from .coreset import complete
-from .distances import nearest_distance, sample, squared_distances
-
-LIMIT = 10_000  # rows whose distances to each other fit in memory
-SAMPLE, SAMPLES = 4000, 5  # beyond that, CLARA: the best of five solutions on samples
+from ..strategy import Pool, Rows, Strategy
+from .common import COUNT, fill_with_farthest, sample
+from .distances import nearest_distance, squared_distances
 
 
 class KMedoids(Strategy):
-    """Medoids by eager swaps from a random start; rows labelled before are medoids that stay. Largest cluster first.
+    """Rows with the smallest sum of distances from every row to the nearest of them, largest cluster first.
 
-    A pool over 10,000 rows is solved by CLARA: on five samples of 4,000 rows (more for large budgets), of which the
-    solution with the lowest cost over the whole pool is kept.
+    Medoids are swapped eagerly from a random start (FasterPAM); rows that are labelled already are medoids that stay.
+    A large pool is solved by CLARA: the best of `n_solutions` solutions on samples, by their cost over the whole pool.
+
+    Parameters
+    ----------
+    max_rows : int
+        Pools with more rows are solved by CLARA.
+    sample_size, n_solutions : int
+        Rows of each of CLARA's samples (more for large batches), and how many samples there are.
+
+    Reference: Kaufman and Rousseeuw (1990); Schubert and Rousseeuw (2021).
     """
 
     name, title = "kmedoids", "K-medoids"
-    summary = "Rows closest, summed up, to all others: like k-means, but the centres are rows and outliers weigh less"
+    summary = "Rows closest, summed up, to all others: like k-means, but with less regard to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
 
-    def _pick(self, pool: Pool, budget: int) -> Rows:
-        Z, n = pool.Z, len(pool.Z)
-        to_labeled = nearest_distance(Z, Z[pool.labeled]) if len(pool.labeled) else np.full(n, np.inf, Z.dtype)
-        if n <= LIMIT:
-            draws = [np.arange(n)]
-        else:
-            size = min(LIMIT, max(SAMPLE, 40 + 2 * budget))
-            draws = [sample(pool.unlabeled, size, pool.rng) for _ in range(SAMPLES)]
-        solutions = [self._medoids(pool, rows, to_labeled[rows], budget) for rows in draws]
-        return complete(pool, min(solutions, key=lambda s: _cost(Z, s, to_labeled) if n > LIMIT else 0.0), budget)
+    def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
+        self.max_rows = max_rows
+        self.sample_size = sample_size
+        self.n_solutions = n_solutions
 
-    def _medoids(self, pool: Pool, rows: Rows, to_labeled: npt.NDArray[Any], budget: int) -> Rows:
-        """At most `budget` unlabelled rows among `rows` that are good medoids of these."""
-        A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is the one large thing here
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        Z, everything = pool.Z, np.arange(len(pool.Z))
+        to_labeled = nearest_distance(Z, Z[pool.labeled]) if len(pool.labeled) else np.full(len(Z), np.inf, Z.dtype)
+        if len(Z) <= self.max_rows:
+            return fill_with_farthest(pool, self._medoids(pool, everything, to_labeled, n), n)
+        size = min(self.max_rows, max(self.sample_size, 40 + 2 * n))
+        samples = [sample(pool.unlabeled, size, pool.rng) for _ in range(self.n_solutions)]
+        solutions = [self._medoids(pool, rows, to_labeled[rows], n) for rows in samples]
+        return fill_with_farthest(pool, min(solutions, key=lambda s: _cost(Z, s, to_labeled)), n)
+
+    def _medoids(self, pool: Pool, rows: Rows, to_labeled: npt.NDArray[Any], n: int) -> Rows:
+        """At most `n` unlabelled rows among `rows` that are good medoids of these."""
+        A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is what needs memory
         distance = squared_distances(A, A)
         np.sqrt(distance, out=distance)
         np.fill_diagonal(distance, 0)  # exactly
         free = np.flatnonzero(~np.isin(rows, pool.labeled))
-        start = pool.rng.permutation(free)[:budget]
+        start = pool.rng.permutation(free)[:n]
         pam = Medoids(distance, start, to_labeled)
         pam.improve(pool.rng.permutation(free))
         size = np.bincount(pam.nearest, minlength=len(start) + 1)[:-1]
@@ -57,12 +68,13 @@ def _cost(Z: npt.NDArray[Any], medoids: Rows, to_labeled: npt.NDArray[Any]) -> f
 class Medoids:
     """A set of medoids, and for each row its nearest and second nearest.
 
-    `fixed` is each row's distance to medoids that stay (infinite: there are none); they count as one more, the last.
+    `fixed` is each row's distance to the medoids that stay (infinite if there are none). These count as one more
+    medoid, the last.
     """
 
     def __init__(self, distance: npt.NDArray[Any], medoids: Rows, fixed: npt.NDArray[Any]) -> None:
         self.distance, self.medoids = distance, medoids.copy()
-        # Any number above all distances does for "none": it cancels out of every comparison of swaps.
+        # Any number above all distances stands for "none": it cancels out of every comparison of swaps.
         self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)
         n = len(distance)
         self.nearest = np.empty(n, np.int64)
@@ -74,23 +86,23 @@ class Medoids:
         return float(self.near.sum(dtype=np.float64))
 
     def improve(self, candidates: Rows) -> None:
-        """Make every swap that helps as soon as it is seen, until a whole round over the candidates finds none."""
-        enough = 1e-6 * self.cost()  # less than this may be rounding, and swaps could go round in circles
+        """Make every swap that lowers the cost as soon as it is found, until a round over all candidates finds none."""
+        tolerance = 1e-6 * self.cost()  # a smaller change may be rounding, and swaps could go round in circles
         since = 0
         while since < len(candidates):
             for candidate in candidates:
                 since += 1
                 change, out = self.best_swap(candidate)
-                if change < -enough and candidate not in self.medoids:
+                if change < -tolerance and candidate not in self.medoids:
                     self._swap(out, candidate)
                     since = 0
                 if since >= len(candidates):
                     return
 
     def best_swap(self, candidate: int) -> tuple[float, int]:
-        """How the cost changes when the candidate replaces the medoid it replaces best, and which that is."""
+        """The best medoid for the candidate to replace, after the change of the cost that this brings."""
         to = self.distance[candidate]
-        rows = np.flatnonzero(to < self.second)  # the others do not notice the candidate, whoever leaves
+        rows = np.flatnonzero(to < self.second)  # all others keep their medoid, whichever is replaced
         d, near, second = to[rows], self.near[rows], self.second[rows]
         change = self.loss + np.bincount(
             self.nearest[rows], np.maximum(d, near) - second, minlength=len(self.medoids) + 1
@@ -112,5 +124,5 @@ class Medoids:
         self.near[rows] = to[first, columns]
         to[first, columns] = np.inf
         self.second[rows] = to.min(axis=0)
-        # What each medoid's leaving would cost its rows
+        # What the removal of each medoid would cost its rows
         self.loss = np.bincount(self.nearest, self.second - self.near, minlength=len(self.medoids) + 1)

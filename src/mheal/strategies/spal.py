@@ -1,71 +1,83 @@
-"""SPAL, self-paced active learning (Tang and Huang 2019): easy, informative and representative rows."""
+"""SPAL, self-paced active learning: rows that are informative, representative and easy."""
 
 from math import sqrt
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
-from .base import Pool, Rows, Strategy
-from .coreset import complete
-from .discrepancy import Matrix, Scene, uncertainty
+from ..strategy import Pool, Rows, Strategy
+from .common import COUNT, NOT_NEGATIVE, fill_with_farthest
+from .transductive import KernelBlocks, Matrix, Vector, label_cost
 
-Vector = npt.NDArray[np.float64]
 ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000
 RIDGE, PENALTY = 0.1, 1.0  # γ of the regression, ρ of its ADMM
 
 
-class Spal(Strategy):
-    """Kernel ridge regression, selection w and easiness v in turn; the largest w·v are picked.
+class SPAL(Strategy):
+    """Self-paced active learning: rows that are informative, representative and easy.
 
-    minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = budget
+    minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = n
 
-    λ = pace[0] + pace[1]·labels. The published form knows two classes. With more, ours is a heuristic whose steps do
-    not minimise one objective: the regression penalises each of its one-vs-rest columns, while w and v take half the
-    margin for f. At most 2,000 candidates, sampled, take part.
+    Kernel ridge regression θ, selection w and easiness v are solved in turn; the largest w·v are picked. The published
+    form is for two classes. With more, ours is a heuristic: the regression penalises each of its one-vs-rest columns,
+    while w and v take half the margin for f.
+
+    Parameters
+    ----------
+    mu : float
+        μ, the weight of representativeness.
+    pace : tuple of two floats
+        λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked.
+    max_rows : int
+        At most so many candidates, and so many labelled rows, take part; more are sampled.
+
+    Reference: Tang and Huang (2019).
     """
 
     name, title = "spal", "SPAL"
-    summary = "Uncertain and representative rows, the easy ones first; kernel ridge regression of its own"
+    summary = "Uncertain and representative rows, easy ones first, by kernel ridge regression of its own"
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT}
 
-    def __init__(self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01)) -> None:
+    def __init__(self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01), max_rows: int = 2000) -> None:
         self.mu = mu
         self.pace = pace
+        self.max_rows = max_rows
 
-    def _pick(self, pool: Pool, budget: int) -> Rows:
-        scene = Scene.of(pool)
-        batch = min(budget, len(scene.candidates))
-        state = Alternation(scene, batch, self.mu, self.pace[0] + self.pace[1] * len(pool.labeled))
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        blocks = KernelBlocks.of(pool, self.max_rows)
+        batch = min(n, len(blocks.candidates))
+        state = Alternation(blocks, batch, self.mu, self.pace[0] + self.pace[1] * len(pool.labeled))
         best = np.empty(0, np.int64)
         for _ in range(ROUNDS):
-            state.choose()
-            state.judge()
-            state.regress()
+            state.update_selection()
+            state.update_easiness()
+            state.update_regression()
             last, best = best, state.ranking()[:batch]
             if set(best) == set(last):
                 break
-        return complete(pool, scene.candidates[best], budget)
+        return fill_with_farthest(pool, blocks.candidates[best], n)
 
 
 class Alternation:
     """The three unknowns: selection w and easiness v of each candidate, coefficients theta of the regression."""
 
-    def __init__(self, scene: Scene, batch: int, mu: float, pace: float) -> None:
-        self.scene, self.batch, self.mu, self.pace = scene, batch, mu, pace
-        self.quadratic = mu / 2 * scene.UU
+    def __init__(self, blocks: KernelBlocks, batch: int, mu: float, pace: float) -> None:
+        self.blocks, self.batch, self.mu, self.pace = blocks, batch, mu, pace
+        self.quadratic = mu / 2 * blocks.UU
         self.curvature = float(self.quadratic.sum(axis=1).max())  # bounds the largest eigenvalue
-        u = len(scene.UU)
+        u = len(blocks.UU)
         self.w, self.v = np.full(u, batch / u), np.ones(u)
-        self.regress(np.zeros(u))
+        self.update_regression(np.zeros(u))
 
     def linear(self) -> Vector:
-        """What multiplies w."""
-        return self.mu * self.scene.represented(self.batch) + self.v * self.cost
+        """q, the linear term in w."""
+        return self.mu * self.blocks.redundancy(self.batch) + self.v * self.cost
 
-    def choose(self) -> None:
+    def update_selection(self) -> None:
         """w: accelerated projected gradient descent of ½wᵀ(½μK)w + qᵀw over 0 ≤ w ≤ 1, v·w = batch."""
         q = self.linear()
         step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
@@ -81,20 +93,20 @@ class Alternation:
                 break
 
     def _curve(self, w: Vector) -> Vector:
-        """½μKw; few of w are not 0 soon."""
+        """½μKw; most of w is 0 after a few steps."""
         some = np.flatnonzero(w)
         return w[some] @ self.quadratic[some] if len(some) < len(w) / 4 else self.quadratic @ w
 
-    def judge(self) -> None:
-        """v: rows are easy as far as what they cost is below λ."""
+    def update_easiness(self) -> None:
+        """v: a row is the easier, the further its cost is below λ."""
         self.v = np.clip(1 - self.w * self.cost / self.pace, 0, 1)
 
-    def regress(self, weight: Vector | None = None) -> None:
-        """theta: ridge regression in which selected rows pull f to 0, by ADMM with z = f on them."""
+    def update_regression(self, weight: Vector | None = None) -> None:
+        """θ: ridge regression in which selected rows pull f to 0, by ADMM with z = f on them."""
         weight = self.w * self.v if weight is None else weight
-        LL, Y = self.scene.LL, self.scene.Y
+        LL, Y = self.blocks.LL, self.blocks.Y
         active = np.flatnonzero(weight > 1e-3)
-        SL, c = self.scene.UL[active], weight[active, None]
+        SL, c = self.blocks.UL[active], weight[active, None]
         factor = cho_factor(2 * LL @ LL + 2 * RIDGE * np.eye(len(LL)) + PENALTY * SL.T @ SL)
         fitted, pull = cho_solve(factor, 2 * LL @ Y), cho_solve(factor, PENALTY * SL.T)
         z, dual = np.zeros((2, len(active), Y.shape[1]))
@@ -107,11 +119,11 @@ class Alternation:
             if np.abs(f - z).max(initial=0) < 1e-4 and np.abs(z - last).max(initial=0) < 1e-4:
                 break
         self.theta: Matrix = theta
-        self.cost = uncertainty(self.scene.UL @ theta)
+        self.cost = label_cost(self.blocks.UL @ theta)
 
     def objective(self) -> float:
-        """What the steps minimise with two classes, but for the easiness of rows (constant while v is)."""
-        fit = np.square(self.scene.Y - self.scene.LL @ self.theta).sum() + RIDGE * np.square(self.theta).sum()
+        """The objective with two classes, without the term in v alone."""
+        fit = np.square(self.blocks.Y - self.blocks.LL @ self.theta).sum() + RIDGE * np.square(self.theta).sum()
         return float(fit + self.w @ self.quadratic @ self.w / 2 + self.linear() @ self.w)
 
     def ranking(self) -> Rows:

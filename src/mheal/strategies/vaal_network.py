@@ -1,4 +1,4 @@
-"""VAAL's networks: a variational autoencoder, and a discriminator that it has to deceive."""
+"""VAAL's networks: a variational autoencoder and the discriminator that it is trained to deceive."""
 
 from itertools import pairwise
 from typing import Any
@@ -51,8 +51,10 @@ def likeness(
     beta: float = 1.0,
     adversary: float = 1.0,
     seed: int = 0,
+    channels: tuple[int, ...] = CHANNELS,
+    batch: int = BATCH,
 ) -> npt.NDArray[np.float64]:
-    """How probable the discriminator finds it that each row of X is one of the labelled ones."""
+    """The discriminator's probability that each row of X is a labelled one."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     least, most = ITERATIONS[device]
     A = torch.as_tensor(np.ascontiguousarray(X), dtype=torch.float32)
@@ -60,7 +62,8 @@ def likeness(
     known = torch.zeros(len(A), dtype=torch.bool, device=device)
     known[torch.as_tensor(labeled, device=device)] = True
     with seeded(seed), reproducible_kernels():
-        vae, judge = train(A, known, iterations or min(most, max(least, len(A) // 10)), beta, adversary)
+        steps = iterations or min(most, max(least, len(A) // 10))
+        vae, judge = train(A, known, steps, beta, adversary, channels=channels, batch=batch)
     with torch.inference_mode(), _half(device):
         odds = torch.cat([judge(vae.encode(part)[0]) for part in A.split(1024)])
     return odds.double().sigmoid().squeeze(1).cpu().numpy()
@@ -77,27 +80,34 @@ def as_images(A: torch.Tensor, shape: tuple[int, int, int]) -> torch.Tensor:
 
 
 def train(
-    A: torch.Tensor, known: torch.Tensor, iterations: int, beta: float, adversary: float
+    A: torch.Tensor,
+    known: torch.Tensor,
+    iterations: int,
+    beta: float,
+    adversary: float,
+    *,
+    channels: tuple[int, ...] = CHANNELS,
+    batch: int = BATCH,
 ) -> tuple[Vae, nn.Module]:
-    """Both networks, in turns: two steps of the autoencoder, one of the discriminator."""
-    vae = _convolutional(A.shape[1]) if A.ndim == 4 else _dense(A.shape[1])
+    """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
+    vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
     judge = _layers((CODE, *JUDGE["images" if A.ndim == 4 else "vectors"], 1))
     for network in (vae, judge):
         network.apply(_kaiming).to(A.device, memory_format=torch.channels_last)
     vae_step = torch.optim.Adam(vae.parameters(), lr=RATE, fused=True)
     judge_step = torch.optim.Adam(judge.parameters(), lr=RATE, fused=True)
     ours, others = known.nonzero().squeeze(1), (~known).nonzero().squeeze(1)
-    batch = min(BATCH, len(A))
+    batch = min(batch, len(A))
     real = torch.ones(2 * batch, 1, device=A.device)
     is_labeled = torch.cat([real[:batch], 1 - real[batch:]])
 
-    def drawn(rows: torch.Tensor) -> torch.Tensor:  # with replacement: twenty labels fill a batch, too
+    def sampled(rows: torch.Tensor) -> torch.Tensor:  # with replacement: twenty labels fill a batch, too
         return A[rows[torch.randint(len(rows), (batch,), device=A.device)]]
 
     for _ in range(iterations):
         judge.requires_grad_(False)
         for _ in range(VAE_STEPS):
-            x = torch.cat([drawn(ours), drawn(others)])
+            x = torch.cat([sampled(ours), sampled(others)])
             with _half(A.device.type):
                 mean, loss = vae(x, beta)
                 deceived = binary_cross_entropy_with_logits(judge(mean).float(), real)
@@ -108,23 +118,23 @@ def train(
         with _half(A.device.type):
             with torch.no_grad():
                 mean = vae.encode(x)[0]
-            told = binary_cross_entropy_with_logits(judge(mean).float(), is_labeled)
+            judge_loss = binary_cross_entropy_with_logits(judge(mean).float(), is_labeled)
         judge_step.zero_grad()
-        told.backward()
+        judge_loss.backward()
         judge_step.step()
     return vae.eval(), judge.eval()
 
 
-def _convolutional(channels: int) -> Vae:
-    there: list[nn.Module] = []
-    for before, after in pairwise((channels, *CHANNELS)):
-        there += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
-    side = SIDE >> len(CHANNELS)
-    cells = CHANNELS[-1] * side**2
-    back: list[nn.Module] = [nn.Linear(CODE, cells), nn.Unflatten(1, (CHANNELS[-1], side, side))]
-    for before, after in pairwise((*reversed(CHANNELS), channels)):
-        back += [nn.BatchNorm2d(before), nn.ReLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
-    return Vae(nn.Sequential(*there, nn.Flatten(), nn.Linear(cells, 2 * CODE)), nn.Sequential(*back))
+def _convolutional(colours: int, channels: tuple[int, ...] = CHANNELS) -> Vae:
+    encoder: list[nn.Module] = []
+    for before, after in pairwise((colours, *channels)):
+        encoder += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
+    side = SIDE >> len(channels)
+    cells = channels[-1] * side**2
+    decoder: list[nn.Module] = [nn.Linear(CODE, cells), nn.Unflatten(1, (channels[-1], side, side))]
+    for before, after in pairwise((*reversed(channels), colours)):
+        decoder += [nn.BatchNorm2d(before), nn.ReLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
+    return Vae(nn.Sequential(*encoder, nn.Flatten(), nn.Linear(cells, 2 * CODE)), nn.Sequential(*decoder))
 
 
 def _dense(columns: int) -> Vae:

@@ -1,13 +1,20 @@
-"""Max Entropy, Variation Ratios and BALD: what draws of a model say; and models that know rows by number."""
+"""Max Entropy, Variation Ratios and BALD, by samples of a model; and models that know rows by their numbers."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-from mheal.strategies import Pool, get
-from mheal.strategies.doubt import decision_values, probabilities, samples
-from mheal.strategies.mc_scores import entropy_of_mean, expected_entropy, mutual_information, variation_ratios
+from mheal.strategies import BADGE, Margin, Pool, UHerding, get
+from mheal.strategies.bayesian import (
+    entropy_of_mean,
+    expected_entropy,
+    mutual_information,
+    sampled_probabilities,
+    variation_ratios,
+)
+from mheal.uncertainty import decision_values, probabilities
+from picks import pick
 
 SCORES = {"max-entropy": entropy_of_mean, "variation-ratios": variation_ratios, "bald": mutual_information}
 
@@ -73,13 +80,13 @@ def test_a_network_is_asked_for_draws_by_row_number(name):
     drawn = random_draws()
     pool = network_pool(drawn)
     expected = pool.unlabeled[np.argsort(-SCORES[name](drawn[:, pool.unlabeled]))]
-    np.testing.assert_array_equal(get(name)(draws=7).select(pool, 10).indices, expected[:10])
+    np.testing.assert_array_equal(pick(get(name)(n_samples=7), pool, 10), expected[:10])
 
 
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_ties_are_broken_at_random(name):
     drawn = np.full((3, 50, 2), 0.5)
-    first, second = (get(name)().select(network_pool(drawn, seed=seed), 5).indices for seed in (0, 1))
+    first, second = (pick(get(name)(), network_pool(drawn, seed=seed), 5) for seed in (0, 1))
     assert set(first) != set(second)
 
 
@@ -88,7 +95,7 @@ def test_without_draws_of_its_own_a_committee_stands_in_for_the_model():
     labeled = np.arange(0, 150, 10)
     model = LogisticRegression(max_iter=500).fit(X[labeled], y[labeled])
     pool = Pool(X, labeled, y[labeled], model, np.random.default_rng(0))
-    drawn = samples(pool, np.array([3, 60, 140]), 6)
+    drawn = sampled_probabilities(pool, np.array([3, 60, 140]), 6)
     assert drawn.shape == (6, 3, 3)
     np.testing.assert_allclose(drawn.sum(axis=2), 1)
     assert drawn.mean(axis=0).argmax(axis=1).tolist() == [0, 1, 2]
@@ -97,7 +104,7 @@ def test_without_draws_of_its_own_a_committee_stands_in_for_the_model():
 
 def test_a_committee_of_one_class_agrees():
     pool = Pool(np.arange(6.0)[:, None], np.array([0, 1]), np.array(["a", "a"]))
-    np.testing.assert_array_equal(samples(pool, pool.unlabeled, 3), np.ones((3, 4, 1)))
+    np.testing.assert_array_equal(sampled_probabilities(pool, pool.unlabeled, 3), np.ones((3, 4, 1)))
 
 
 @pytest.mark.parametrize("name", ["margin", "least-confidence", "entropy", "gen", "uherding", "badge", "cdal-coreset"])
@@ -106,7 +113,7 @@ def test_probabilities_by_row_number_come_before_those_of_features(name):
     by_number, by_feature = network_pool(drawn), network_pool(drawn)
     by_number = Pool(drawn[0], by_number.labeled, by_number.labels, by_number.model)
     by_feature = Pool(drawn[0], by_number.labeled, by_number.labels, FromColumns())
-    np.testing.assert_array_equal(*(get(name)().select(pool, 6).indices for pool in (by_number, by_feature)))
+    np.testing.assert_array_equal(*(pick(get(name)(), pool, 6) for pool in (by_number, by_feature)))
 
 
 class FromColumns:
@@ -123,7 +130,7 @@ def test_uncertainty_herding_does_not_refit_a_network():
     X = np.random.default_rng(1).standard_normal((120, 3))
     labeled = np.arange(60)
     pool = Pool(X, labeled, labeled % 5, Network(drawn))
-    assert len(get("uherding")().select(pool, 5)) == 5
+    assert len(pick(UHerding(), pool, 5)) == 5
 
 
 def test_decision_values_by_row_number():
@@ -136,7 +143,7 @@ def test_decision_values_by_row_number():
     pool = Pool(np.zeros((3, 1)), model=Values())
     np.testing.assert_allclose(decision_values(pool, np.array([1, 2])), [[0.5, -0.5], [-0.25, 0.25]])
     np.testing.assert_allclose(probabilities(pool, np.array([2]))[0, 1], 1 / (1 + np.exp(-0.5)))
-    assert get("margin")().select(pool, 3).indices.tolist() == [2, 1, 0]
+    assert pick(Margin(), pool, 3).tolist() == [2, 1, 0]
 
 
 def test_badge_measures_gradients_of_the_networks_last_layer():
@@ -145,4 +152,4 @@ def test_badge_measures_gradients_of_the_networks_last_layer():
             return np.where(rows == 4, 100.0, 1.0)[:, None].astype(np.float32)
 
     X = np.tile([[0.4, 0.3, 0.3]], (8, 1))
-    assert get("badge")().select(Pool(X, model=Embedded()), 1).indices.tolist() == [4]
+    assert pick(BADGE(), Pool(X, model=Embedded()), 1).tolist() == [4]

@@ -1,8 +1,7 @@
-"""VAAL: a discriminator tells labelled rows from the others while an autoencoder hides the difference."""
+"""VAAL and CDAL + RL: the networks that they train."""
 
 import subprocess
 import sys
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -11,9 +10,19 @@ from sklearn.metrics import roc_auc_score
 
 torch = pytest.importorskip("torch")
 
-from mheal.strategies import Pool, get  # noqa: E402
+from mheal.strategies import VAAL, Pool  # noqa: E402
+from mheal.strategies import cdal_rl_network as cdal_rl  # noqa: E402
 from mheal.strategies import vaal_network as vaal  # noqa: E402
 from mheal.strategies.vaal_network import as_images, likeness  # noqa: E402
+from picks import pick  # noqa: E402
+
+
+def predictions(rows=60, classes=4, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.full(classes, 0.5), rows)
+
+
+def plain_divergence(p, q):
+    return 0.5 * np.sum(p * np.log(p / q)) + 0.5 * np.sum(q * np.log(q / p))
 
 
 def two_kinds(seed=0):
@@ -28,7 +37,7 @@ def test_rows_unlike_the_labelled_ones_are_told_apart_and_picked():
     alike = likeness(X, np.arange(100), iterations=150)
     assert alike[:100].mean() > 0.5 > alike[200:].mean()
     assert roc_auc_score(np.arange(100, 400) < 200, alike[100:]) > 0.6
-    picks = get("vaal")(iterations=150).select(Pool(X, np.arange(100), np.zeros(100)), 30).indices
+    picks = pick(VAAL(iterations=150), Pool(X, np.arange(100), np.zeros(100)), 30)
     assert (picks >= 200).mean() > 0.8  # two in three by chance
 
 
@@ -42,10 +51,7 @@ def test_copies_of_the_labelled_rows_are_not_told_from_them():
 
 def test_twenty_labels_fill_a_batch():
     X = np.random.default_rng(0).standard_normal((3000, 16)).astype(np.float32)
-    start = perf_counter()
-    picks = get("vaal")(iterations=20).select(Pool(X, np.arange(20), np.arange(20) % 2), 10)
-    assert len(set(picks.indices)) == 10
-    assert perf_counter() - start < 10
+    assert len(set(pick(VAAL(iterations=20), Pool(X, np.arange(20), np.arange(20) % 2), 10))) == 10
 
 
 def test_the_seed_decides_and_the_callers_randomness_is_left_alone():
@@ -75,7 +81,7 @@ def test_images_are_padded_and_scaled():
 def test_a_wrong_image_shape_is_refused(shape):
     pool = Pool(load_digits().data[:20], np.arange(3), np.arange(3))
     with pytest.raises(ValueError, match="must be at most 32 × 32 and make up the 64 columns"):
-        get("vaal")(image_shape=shape).select(pool, 2)
+        pick(VAAL(image_shape=shape), pool, 2)
 
 
 def test_the_layers_for_images_are_the_papers():
@@ -92,16 +98,14 @@ def test_the_layers_for_images_are_the_papers():
     assert vaal.JUDGE["images"] == (512, 512)
 
 
-def test_digits_of_a_kind_that_has_no_labels_come_first(monkeypatch):
-    monkeypatch.setattr(vaal, "CHANNELS", (8, 16, 16, 16))
-    monkeypatch.setattr(vaal, "BATCH", 32)
+def test_digits_of_a_kind_that_has_no_labels_come_first():
     X, y = load_digits(return_X_y=True)
     keep = np.flatnonzero(np.isin(y, [0, 1]))[:200]
     X, y = X[keep], y[keep]
     labeled = np.flatnonzero(y == 0)[:40]
-    strategy = get("vaal")(image_shape=(1, 8, 8), iterations=40)
-    picks = strategy.select(Pool(X, labeled, y[labeled], rng=np.random.default_rng(0)), 40).indices
-    assert (y[picks] == 1).mean() > 0.85  # .63 by chance
+    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16), batch=32)
+    alike[labeled] = np.inf
+    assert (y[np.argsort(alike)[:40]] == 1).mean() > 0.85  # .63 by chance
 
 
 @pytest.mark.gpu
@@ -122,17 +126,71 @@ class NoTorch:
             raise ImportError(name)
 sys.meta_path.insert(0, NoTorch())
 import numpy as np
-from mheal.strategies import Pool, describe, get
+import mheal
+from mheal.strategies import describe
 assert {"vaal", "cdal-rl"} <= {one.name for one in describe()}
-class Model:
-    def predict_proba(self, X):
-        return np.full((len(X), 2), 0.5)
 for name in ("vaal", "cdal-rl"):
     try:
-        get(name)().select(Pool(np.eye(5), np.arange(2), np.arange(2), Model()), 1)
+        mheal.select(np.eye(6), 1, labeled=[0, 1, 2], y=[0, 1, 0], strategy=name)
     except ValueError as error:
         print(error)
 """
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     remedy = 'trains a network, which needs torch: pip install "mheal[deep]"'
     assert run.stdout.splitlines() == [f"vaal {remedy}", f"cdal-rl {remedy}"]
+
+
+class TestPolicy:
+    """CDAL-RL."""
+
+    def smoothed(self, P):
+        A = torch.as_tensor(P, dtype=torch.float32) + 1e-8
+        return A / A.sum(dim=1, keepdim=True)
+
+    def test_reward_of_identical_features_is_a_half(self):
+        P = self.smoothed(np.tile([[0.7, 0.2, 0.1]], (50, 1)))
+        for n in (1, 2, 20):
+            assert cdal_rl.reward(P, torch.arange(n)) == pytest.approx(0.5, abs=1e-9)
+
+    def test_reward_equals_its_definition(self):
+        P = self.smoothed(predictions(30))
+        picked = [3, 9, 21, 4]
+        A = P.double().numpy()
+        pairs = [plain_divergence(A[i], A[j]) for i in picked for j in picked if i != j]
+        near = np.square(A[:, None] - A[None, picked]).sum(-1).min(axis=1).mean()
+        expected = 1.5 * np.mean(pairs) + 0.5 * np.exp(-near / 50)
+        assert cdal_rl.reward(P, torch.tensor(picked)) == pytest.approx(expected, rel=1e-9)
+
+    def test_chosen_picks_are_the_best_rewarded_of_all_epochs(self):
+        P = self.smoothed(predictions(120))
+        chunks = [cdal_rl.Chunk(P[:70], 8), cdal_rl.Chunk(P[70:], 5)]
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            cdal_rl.train(chunks, 6)
+        for chunk in chunks:
+            assert len(chunk.rewards) == 6
+            assert len(set(chunk.picked.tolist())) == chunk.share
+            assert cdal_rl.reward(chunk.P, chunk.picked) == max(chunk.rewards) >= chunk.rewards[0]
+
+    @pytest.mark.parametrize("budget", [1, 2, 10, 53, 100])
+    def test_every_chunk_has_its_share(self, budget):
+        picks = cdal_rl.diverse(predictions(100).astype(np.float32), budget, epochs=1, chunk_rows=30, at_once=3)
+        assert len(set(picks.tolist())) == budget
+        counts = np.bincount(picks // 25, minlength=4)  # four chunks of 25
+        assert counts.max() - counts.min() <= 1
+
+    def test_the_policy_learns_to_find_what_differs(self):
+        """Nine rows in ten predict the same: left to chance, picks are nearly all of that kind."""
+        rng = np.random.default_rng(0)
+        P = np.tile([[0.5, 0.25, 0.25]], (300, 1))
+        P[::10] = np.eye(3)[rng.integers(3, size=30)]
+        A = self.smoothed(P)
+        by_chance = [cdal_rl.reward(A, torch.as_tensor(rng.choice(300, 15, replace=False))) for _ in range(20)]
+        picks = cdal_rl.diverse(P.astype(np.float32), 15, seed=0)
+        assert cdal_rl.reward(A, torch.as_tensor(picks)) > max(by_chance)
+
+    def test_callers_randomness_is_left_alone(self):
+        torch.manual_seed(5)
+        before = torch.random.get_rng_state()
+        cdal_rl.diverse(predictions(20).astype(np.float32), 3, epochs=1)
+        assert torch.equal(before, torch.random.get_rng_state())

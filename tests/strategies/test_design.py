@@ -1,11 +1,13 @@
-"""Transductive experimental design, against the printed recursion."""
+"""TED against the printed recursion; support points against the plain loop."""
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, load_iris, load_wine
 
-from mheal.strategies import Pool, get, ted
-from mheal.strategies.ted import Kernel, Linear
+from mheal.strategies import TED, Pool, SupportPoints
+from mheal.strategies.design import Kernel, Linear
+from picks import pick
 
 
 def pool_of(Z, labeled=()):
@@ -30,16 +32,16 @@ def plain(K, budget, ridge, labeled=()):
 
 def test_orthogonal_rows_come_in_order_of_length():
     lengths = np.array([3.0, 9.0, 1.0, 5.0])
-    assert get("ted")(kernel="linear").select(pool_of(np.diag(lengths)), 4).indices.tolist() == [1, 3, 0, 2]
+    assert pick(TED(kernel="linear"), pool_of(np.diag(lengths)), 4).tolist() == [1, 3, 0, 2]
 
 
 @pytest.mark.parametrize("labeled", [(), (3, 50)])
 def test_both_forms_equal_the_printed_recursion(labeled):
     pool = Pool(load_wine().data, np.array(labeled, np.int64))
-    linear = get("ted")(kernel="linear").select(pool, 10).indices  # beyond 13 columns little is left to explain
+    linear = pick(TED(kernel="linear"), pool, 10)  # beyond 13 columns little is left to explain
     assert linear.tolist() == plain(pool.Z @ pool.Z.T, 10, 1e-3, labeled)
     D2 = ((pool.Z[:, None] - pool.Z[None]) ** 2).sum(-1)
-    rbf = get("ted")(sigma=2.0).select(pool, 20).indices
+    rbf = pick(TED(sigma=2.0), pool, 20)
     assert rbf.tolist() == plain(np.exp(-D2 / 8), 20, 1e-3, labeled)
 
 
@@ -61,12 +63,35 @@ def test_nothing_is_left_of_a_duplicate():
     assert design.scores()[7] < 1e-6
 
 
-def test_a_large_pool_is_sampled_and_every_row_can_still_be_had(monkeypatch):
-    monkeypatch.setattr(ted, "SUBSET", 40)
+def test_a_large_pool_is_sampled_and_every_row_can_still_be_had():
     pool = Pool(load_wine().data, np.arange(30))
-    assert len(set(get("ted")().select(pool, 148).indices)) == 148
+    assert len(set(pick(TED(max_rows=40), pool, 148))) == 148
 
 
 def test_an_unknown_kernel_is_refused():
-    with pytest.raises(ValueError, match="kernel must be 'rbf' or 'linear', got 'cubic'"):
-        get("ted")(kernel="cubic").select(Pool(load_wine().data), 1)
+    with pytest.raises(ValueError, match=r"'kernel' parameter of TED must be a str among .* Got 'cubic'"):
+        TED(kernel="cubic").select(load_wine().data, 1)
+
+
+def energy_distance(Z, rows):
+    def mean(A, B):
+        return cdist(A, B).mean()
+
+    return 2 * mean(Z, Z[rows]) - mean(Z[rows], Z[rows]) - mean(Z, Z)
+
+
+def test_support_points_are_the_plain_greedy_choice():
+    pool = Pool(load_iris().data[::2], np.array([5]))
+    chosen = [5]
+    for row in pick(SupportPoints(), pool, 6):
+        left = np.setdiff1d(np.arange(len(pool.Z)), chosen)
+        value = {other: energy_distance(pool.Z, [*chosen, other]) for other in left}
+        assert value[row] == pytest.approx(min(value.values()), abs=1e-9)
+        chosen.append(row)
+
+
+def test_support_points_beat_random_sets():
+    pool = Pool(load_digits().data[:400])
+    picks = pick(SupportPoints(), pool, 30)
+    random = [np.random.default_rng(seed).permutation(400)[:30] for seed in range(30)]
+    assert energy_distance(pool.Z, picks) < min(energy_distance(pool.Z, rows) for rows in random)

@@ -1,4 +1,4 @@
-"""K-means, TypiClust and stratified random sampling: what each cluster gives."""
+"""K-means, TypiClust and stratified random sampling: picks from clusters."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits, make_blobs
 
 import reference
-from mheal.strategies import Pool, clusters, get
-from mheal.strategies.clusters import euclidean_clusters, nearest_members
+from mheal.strategies import KMeans, Pool, Stratified, TypiClust, get
+from mheal.strategies.clustering import BATCH, euclidean_clusters, nearest_members, spacing_within
+from picks import pick
 
 
 def blobs(sizes, seed=0, distance=100.0):
@@ -22,7 +23,7 @@ def blobs(sizes, seed=0, distance=100.0):
 @pytest.mark.parametrize("name", ["kmeans", "typiclust", "kmedoids"])
 def test_one_pick_for_each_of_well_separated_blobs(name):
     X, blob = blobs([40, 80, 30, 60, 50])
-    picks = get(name)().select(Pool(X), 5).indices
+    picks = pick(get(name)(), Pool(X), 5)
     assert sorted(blob[picks]) == [0, 1, 2, 3, 4]
 
 
@@ -30,28 +31,28 @@ def test_one_pick_for_each_of_well_separated_blobs(name):
 def test_labelled_blobs_are_left_alone(name):
     X, blob = blobs([40, 80, 30, 60, 50])
     labeled = np.array([np.flatnonzero(blob == 1)[3], np.flatnonzero(blob == 4)[0]])
-    picks = get(name)().select(Pool(X, labeled), 3).indices
+    picks = pick(get(name)(), Pool(X, labeled), 3)
     assert sorted(blob[picks]) == [0, 2, 3]
 
 
 @pytest.mark.parametrize("name", ["kmeans", "typiclust", "kmedoids"])
 def test_the_largest_cluster_comes_first(name):
     X, blob = blobs([40, 80, 30, 60, 50])
-    assert blob[get(name)().select(Pool(X), 5).indices].tolist() == [1, 3, 4, 0, 2]
+    assert blob[pick(get(name)(), Pool(X), 5)].tolist() == [1, 3, 4, 0, 2]
 
 
 def test_kmeans_takes_the_member_nearest_the_centre():
     X, blob = blobs([50, 70, 60])
     pool = Pool(X)
-    for pick in get("kmeans")().select(pool, 3).indices:
-        members = np.flatnonzero(blob == blob[pick])
+    for row in pick(KMeans(), pool, 3):
+        members = np.flatnonzero(blob == blob[row])
         distance = np.linalg.norm(pool.Z[members] - pool.Z[members].mean(axis=0), axis=1)
-        assert pick == members[distance.argmin()]
+        assert row == members[distance.argmin()]
 
 
 def test_kmeans_with_too_few_distinct_rows_goes_on_with_the_farthest():
     X = np.repeat(np.array([[0.0], [1.0], [5.0]]), 10, axis=0)
-    picks = get("kmeans")().select(Pool(X), 8).indices
+    picks = pick(KMeans(), Pool(X), 8)
     assert set(X[picks[:3], 0]) == {0.0, 1.0, 5.0}
     assert len(set(picks)) == 8
 
@@ -59,7 +60,7 @@ def test_kmeans_with_too_few_distinct_rows_goes_on_with_the_farthest():
 def test_kmeans_is_about_as_good_as_its_objective_promises():
     X, _ = load_digits(return_X_y=True)
     pool = Pool(X)
-    chosen = get("kmeans")().select(pool, 30).indices
+    chosen = pick(KMeans(), pool, 30)
 
     def cost(rows):
         return cdist(pool.Z, pool.Z[rows], "sqeuclidean").min(axis=1).sum()
@@ -83,9 +84,9 @@ def test_nearest_members_of_clusters_some_empty():
 def test_typiclust_picks_near_the_mode_and_never_an_outlier():
     X, blob = blobs([60, 60, 60], distance=50.0)
     X = np.vstack([X, [[0.0, 5.0], [0.0, -5.0], [20.0, 0.0]]])
-    assert get("typiclust")().select(Pool(X), 12).indices.max() < 180
-    for pick in get("typiclust")().select(Pool(X), 3).indices:
-        assert np.linalg.norm(X[pick] - X[:180][blob == blob[pick]].mean(axis=0)) < 1.0
+    assert pick(TypiClust(), Pool(X), 12).max() < 180
+    for row in pick(TypiClust(), Pool(X), 3):
+        assert np.linalg.norm(X[row] - X[:180][blob == blob[row]].mean(axis=0)) < 1.0
 
 
 def test_typicality_is_the_spacing_of_the_plain_loop():
@@ -94,18 +95,18 @@ def test_typicality_is_the_spacing_of_the_plain_loop():
     pool = Pool(X)
     labels = np.arange(300) % 3
     expected = reference.spacing(pool.Z, labels, 20)
-    np.testing.assert_allclose(get("typiclust")()._spread(pool.Z, labels, 3), expected, rtol=1e-9)
+    np.testing.assert_allclose(spacing_within(pool.Z, labels, 3, 20), expected, rtol=1e-9)
 
 
 def test_typiclust_visits_clusters_in_turn():
     X, blob = blobs([60, 60, 60])
-    picks = get("typiclust")(max_clusters=3).select(Pool(X), 9).indices
+    picks = pick(TypiClust(max_clusters=3), Pool(X), 9)
     assert sorted(blob[picks[:3]]) == sorted(blob[picks[3:6]]) == sorted(blob[picks[6:]]) == [0, 1, 2]
 
 
 def test_small_clusters_wait():
     X, blob = blobs([60, 4, 60])
-    picks = get("typiclust")(max_clusters=3).select(Pool(X), 124).indices
+    picks = pick(TypiClust(max_clusters=3), Pool(X), 124)
     assert set(blob[picks[:120]]) == {0, 2}
     assert set(blob[picks[120:]]) == {1}
 
@@ -118,7 +119,7 @@ def directions(sizes, seed=0):
 
 def test_stratified_shares_are_proportional_in_every_prefix():
     X, group = directions([100, 200, 300])
-    rows = get("stratified")(n_clusters=3).select(Pool(X), 600).indices
+    rows = pick(Stratified(n_clusters=3), Pool(X), 600)
     for budget in (6, 30, 120, 599):
         counts = np.bincount(group[rows[:budget]], minlength=3)
         assert np.abs(counts - budget * np.array([1, 2, 3]) / 6).max() <= 1.5
@@ -126,7 +127,7 @@ def test_stratified_shares_are_proportional_in_every_prefix():
 
 def test_stratified_counts_what_is_labelled():
     X, group = directions([100, 100, 100])
-    picks = get("stratified")(n_clusters=3).select(Pool(X, np.arange(20)), 40)
+    picks = Stratified(n_clusters=3).select(X, 40, labeled=np.arange(20), random_state=0)
     counts = np.bincount(group[picks.indices], minlength=3)
     assert np.abs(counts - [0, 20, 20]).max() <= 1
     assert len(set(zip(group[picks.indices], picks.cluster, strict=True))) == len(set(group[picks.indices]))
@@ -136,16 +137,15 @@ def test_stratified_rows_are_equally_likely():
     X, _ = directions([20, 40, 60])
     times = np.zeros(120)
     for seed in range(600):
-        times[get("stratified")(n_clusters=3).select(Pool(X, rng=np.random.default_rng(seed)), 12).indices] += 1
+        times[pick(Stratified(n_clusters=3), Pool(X, rng=np.random.default_rng(seed)), 12)] += 1
     expected = 600 * 12 / 120
     assert np.square(times - expected).sum() / expected < 170  # χ² with 119 degrees: 1 in 1,000 above 171
 
 
-def test_large_pools_with_very_many_clusters_start_once(monkeypatch):
+def test_large_pools_with_very_many_clusters_start_once():
     X = np.random.default_rng(0).normal(size=(400, 3))
-    monkeypatch.setattr(clusters, "LARGE", 100)
     seed = int(np.random.default_rng(1).integers(2**31))
     for once, starts in ((400 * 40, 1), (400 * 40 + 1, 3)):
-        monkeypatch.setattr(clusters, "STARTED_ONCE", once)
-        wanted = MiniBatchKMeans(40, batch_size=clusters.BATCH, n_init=starts, random_state=seed).fit_predict(X)
-        np.testing.assert_array_equal(euclidean_clusters(X, 40, np.random.default_rng(1))[0], wanted)
+        labels, _ = euclidean_clusters(X, 40, np.random.default_rng(1), large=100, started_once=once)
+        expected = MiniBatchKMeans(40, batch_size=BATCH, n_init=starts, random_state=seed).fit_predict(X)
+        np.testing.assert_array_equal(labels, expected)

@@ -1,4 +1,4 @@
-"""Margin, least confidence, entropy, QBC and BADGE: what a model's doubt makes of rows."""
+"""Margin, least confidence, entropy and query by committee."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from mheal.strategies import Pool, get
-from mheal.strategies.badge import Badge
-from mheal.strategies.doubt import decision_values, lowest, probabilities
-from mheal.uncertainty import margins
+from mheal.strategies import Entropy, Margin, Pool, QueryByCommittee, get
+from mheal.strategies.common import smallest_first
+from mheal.uncertainty import decision_values, margins, probabilities
+from picks import pick
 
 
 class Table:
@@ -30,11 +30,12 @@ def line(model):
     return Pool(X, labeled, labels, model.fit(X[labeled], labels))
 
 
-def test_a_model_is_asked_in_blocks_about_all_rows(monkeypatch):
+def test_a_model_predicts_in_blocks():
     pool = line(LogisticRegression())
-    monkeypatch.setattr("mheal.strategies.doubt.BLOCK", 10)  # ten rows of one column
     for rows in (np.arange(47), np.array([46, 3, 3])):
-        np.testing.assert_allclose(probabilities(pool, rows), pool.model.predict_proba(pool.X[rows]), rtol=1e-12)
+        np.testing.assert_allclose(
+            probabilities(pool, rows, numbers=10), pool.model.predict_proba(pool.X[rows]), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["margin", "least-confidence", "entropy"])
@@ -43,17 +44,17 @@ def test_on_a_line_the_row_nearest_the_threshold_is_picked(name, model):
     pool = line(model)
     expected = np.argsort(np.abs(pool.model.decision_function(pool.X)))
     expected = expected[~np.isin(expected, pool.labeled)][:5]
-    np.testing.assert_array_equal(get(name)().select(pool, 5).indices, expected)
+    np.testing.assert_array_equal(pick(get(name)(), pool, 5), expected)
 
 
 def test_three_scores_of_three_rows():
     X = np.array([[0.5, 0.5, 0.0], [0.4, 0.3, 0.3], [0.45, 0.1, 0.45], [0.9, 0.05, 0.05]])
     pool = Pool(X, model=Table())
-    first = {name: int(get(name)().select(pool, 1).indices[0]) for name in ("margin", "least-confidence", "entropy")}
+    first = {name: int(pick(get(name)(), pool, 1)[0]) for name in ("margin", "least-confidence", "entropy")}
     assert first["margin"] in (0, 2)
     assert first["least-confidence"] == 1
     assert first["entropy"] == 1
-    assert get("entropy")().select(pool, 4).indices.tolist() == [1, 2, 0, 3]
+    assert pick(Entropy(), pool, 4).tolist() == [1, 2, 0, 3]
 
 
 def test_margins_of_one_class_two_and_three():
@@ -78,15 +79,15 @@ def test_decision_values_become_probabilities():
 def test_unusable_models_are_refused_in_one_line():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="object has neither predict_proba nor decision_function"):
-        get("margin")().select(Pool(X, model=object()), 1)
+        pick(Margin(), Pool(X, model=object()), 1)
     pairs = SVC(decision_function_shape="ovo").fit(np.vstack([X, X[:50] + 50]), np.r_[y, np.full(50, 3)])
     with pytest.raises(ValueError, match="6 decision values for 4 classes: make it one-vs-rest"):
-        get("margin")().select(Pool(X, model=pairs), 1)
+        pick(Margin(), Pool(X, model=pairs), 1)
 
 
 def test_ties_are_broken_by_chance_alone():
     pool = Pool(np.zeros((50, 1)), rng=np.random.default_rng(0))
-    picks = lowest(pool, np.arange(50), np.repeat([1.0, 0.0], 25), 5)
+    picks = smallest_first(pool, np.arange(50), np.repeat([1.0, 0.0], 25), 5)
     assert picks.min() >= 25
     assert sorted(picks) != list(range(25, 30))
 
@@ -95,51 +96,10 @@ def test_the_committee_asks_where_it_is_divided():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal([-4, 0], 0.5, (30, 2)), rng.normal([4, 0], 0.5, (30, 2)), rng.normal(0, 0.3, (10, 2))])
     labeled = np.r_[0:8, 30:38]
-    picks = get("qbc")().select(Pool(X, labeled, (labeled >= 30).astype(int)), 5).indices
+    picks = pick(QueryByCommittee(), Pool(X, labeled, (labeled >= 30).astype(int)), 5)
     assert picks.min() >= 60
 
 
 def test_a_committee_that_knows_one_class_picks_at_random():
     pool = Pool(np.arange(20.0)[:, None], np.array([0, 1]), np.array([7, 7]))
-    assert len(set(get("qbc")().select(pool, 18).indices)) == 18
-
-
-def gradients(pool):
-    """The vectors that BADGE never builds."""
-    P = pool.model.predict_proba(pool.X)
-    a = P - np.eye(P.shape[1])[P.argmax(axis=1)]
-    z = np.column_stack([pool.Z, np.ones(len(pool.Z))])
-    return (a[:, :, None] * z[:, None, :]).reshape(len(z), -1)
-
-
-def test_badge_equals_k_means_plus_plus_on_the_gradients():
-    X, y = load_iris(return_X_y=True)
-    labeled = np.arange(0, 150, 15)
-    model = LogisticRegression(max_iter=500).fit(X[labeled], y[labeled])
-    pool = Pool(X, labeled, y[labeled], model, np.random.default_rng(3))
-    picks = Badge().select(pool, 12).indices
-
-    rows, rng = pool.unlabeled, np.random.default_rng(3)
-    G = gradients(pool)[rows]
-    plain = [int(np.square(G).sum(axis=1).argmax())]
-    for _ in range(11):
-        d2 = np.square(G[:, None] - G[plain][None]).sum(-1).min(axis=1)
-        plain.append(int(rng.choice(len(rows), p=d2 / d2.sum())))
-    np.testing.assert_array_equal(picks, rows[plain])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_badge_leaves_certain_rows_for_last(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.dirichlet(np.ones(3), 30)
-    certain = np.arange(0, 30, 3)
-    X[certain] = np.eye(3)[rng.integers(3, size=len(certain))]
-    picks = Badge().select(Pool(X, model=Table(), rng=rng), 30).indices
-    assert set(picks[:20]) == set(range(30)) - set(certain)
-
-
-def test_badge_takes_copies_only_when_nothing_else_is_left():
-    X = np.repeat(np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.2, 0.35, 0.45]]), 4, axis=0)
-    picks = Badge().select(Pool(X, model=Table()), 12).indices
-    assert len(np.unique(X[picks[:3]], axis=0)) == 3
-    assert len(set(picks)) == 12
+    assert len(set(pick(QueryByCommittee(), pool, 18))) == 18

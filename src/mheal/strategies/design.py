@@ -1,0 +1,190 @@
+"""Experimental design: TED and support points choose rows by their features alone, before there are labels."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import StrOptions
+
+from ..strategy import Pool, Rows, Strategy
+from .common import COUNT, POSITIVE, fill_with_farthest, sample
+from .distances import by_blocks, median_distance, squared_distances
+
+Vector = npt.NDArray[np.float64]
+
+
+class SupportPoints(Strategy):
+    """Rows whose distribution is as close to the pool's as possible, by the energy distance.
+
+    With m rows labelled or picked, the next pick has the smallest E‖x − s‖ − Σ_j‖s_j − s‖ / (m + 1): near the pool,
+    far from the other picks.
+
+    Parameters
+    ----------
+    max_references : int
+        The mean over a larger pool is taken over a sample of so many rows; every row can still be picked.
+
+    Reference: Mak and Joseph (2018).
+    """
+
+    name, title = "support-points", "Support points"
+    summary = "Picks whose distribution is as close to the pool's as possible: a representative sample without chance"
+    cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·n·d, memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_references": COUNT}
+
+    def __init__(self, max_references: int = 10_000) -> None:
+        self.max_references = max_references
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        Z = pool.Z
+        reference = Z[sample(np.arange(len(Z)), self.max_references, pool.rng)]
+        to_pool = by_blocks(Z, reference, lambda block, _: np.sqrt(block).mean(axis=1, dtype=np.float64))
+        to_chosen = np.zeros(len(Z))
+        if len(pool.labeled):
+            to_chosen += by_blocks(Z, Z[pool.labeled], lambda block, _: np.sqrt(block).sum(axis=1, dtype=np.float64))
+        to_pool[pool.labeled] = np.inf
+        rows = np.empty(n, np.int64)
+        for i in range(n):
+            rows[i] = row = (to_pool - to_chosen / (len(pool.labeled) + i + 1)).argmin()
+            to_pool[row] = np.inf
+            to_chosen += np.sqrt(squared_distances(Z, Z[row : row + 1])[:, 0])
+        return rows
+
+
+class TED(Strategy):
+    """Transductive experimental design: rows from which ridge regression best reconstructs all others.
+
+    Sequential: each pick explains most of what the labelled and picked rows leave unexplained.
+
+    Parameters
+    ----------
+    kernel : "rbf" or "linear"
+        "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
+    ridge : float
+        λ, the penalty of the regression.
+    sigma : float or None
+        σ of "rbf"; None takes the median distance between rows.
+    max_rows : int
+        With "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled.
+
+    Reference: Yu, Bi and Tresp (2006).
+    """
+
+    name, title = "ted", "TED"
+    summary = "Rows from which all others are best reconstructed: for regression-like models, without labels"
+    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·n·d, memory N·d"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions({"rbf", "linear"})],
+        "ridge": POSITIVE,
+        "sigma": [*POSITIVE, None],
+        "max_rows": COUNT,
+    }
+
+    def __init__(
+        self,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        ridge: float = 1e-3,
+        sigma: float | None = None,
+        max_rows: int = 5000,
+    ) -> None:
+        self.kernel = kernel
+        self.ridge = ridge
+        self.sigma = sigma
+        self.max_rows = max_rows
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        if self.kernel == "linear":
+            rows, labeled = np.arange(len(pool.Z)), pool.labeled
+            design: Linear | Kernel = Linear(pool.Z, self.ridge)
+        else:
+            labeled = sample(pool.labeled, self.max_rows // 2, pool.rng)
+            rows = np.concatenate([labeled, sample(pool.unlabeled, self.max_rows - len(labeled), pool.rng)])
+            labeled = np.arange(len(labeled))
+            sigma = self.sigma or median_distance(pool.Z, pool.rng)
+            Z = pool.Z[rows].astype(np.float64)
+            design = Kernel(np.exp(squared_distances(Z, Z) / (-2 * sigma**2)), self.ridge)
+        for row in labeled:
+            design.deflate(int(row))
+        free = np.ones(len(rows), bool)
+        free[labeled] = False
+        picked: list[int] = []
+        for _ in range(min(n, int(free.sum()))):
+            row = int(np.where(free, design.scores(), -np.inf).argmax())
+            design.deflate(row)
+            free[row] = False
+            picked.append(row)
+        return fill_with_farthest(pool, rows[picked], n)
+
+
+class _Design(ABC):
+    """Row j scores ‖K_·j‖² / (K_jj + λ), and picking it subtracts K_·j K_j· / (K_jj + λ) from K.
+
+    Column lengths and the diagonal are updated with one product K·k a pick; the deflated K itself is never formed.
+    """
+
+    diagonal: Vector
+    lengths: Vector  # squared, of the columns
+    ridge: float
+
+    def scores(self) -> Vector:
+        """How much of all rows each row would explain."""
+        return self.lengths / (self.diagonal + self.ridge)
+
+    def deflate(self, row: int) -> None:
+        """Subtract what this row explains."""
+        k, scale = self._column(row), self.diagonal[row] + self.ridge
+        self.lengths += (k / scale) * (k * (k @ k) / scale - 2 * self._product(k))
+        self.diagonal -= k * k / scale
+        np.maximum(self.lengths, 0, out=self.lengths)
+        np.maximum(self.diagonal, 0, out=self.diagonal)
+        self._remember(row, k, scale)
+
+    @abstractmethod
+    def _column(self, row: int) -> Vector:
+        """K_·j, deflated."""
+
+    @abstractmethod
+    def _product(self, k: Vector) -> Vector:
+        """K k, deflated."""
+
+    @abstractmethod
+    def _remember(self, row: int, k: Vector, scale: float) -> None:
+        """Deflate K by k kᵀ / scale."""
+
+
+class Kernel(_Design):
+    """Any kernel matrix K, deflated as K − V Vᵀ."""
+
+    def __init__(self, K: npt.NDArray[np.float64], ridge: float) -> None:
+        self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
+        self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)
+
+    def _column(self, row: int) -> Vector:
+        return self.K[row] - self.V[:, row] @ self.V
+
+    def _product(self, k: Vector) -> Vector:
+        return self.K @ k - (self.V @ k) @ self.V
+
+    def _remember(self, row: int, k: Vector, scale: float) -> None:
+        self.V = np.vstack([self.V, k / np.sqrt(scale)])
+
+
+class Linear(_Design):
+    """K = X A Xᵀ, of which only the small matrix A is deflated."""
+
+    def __init__(self, X: npt.NDArray[Any], ridge: float) -> None:
+        self.X, self.ridge = X.astype(np.float64), ridge
+        self.A = np.eye(X.shape[1])
+        self.diagonal = np.einsum("ij,ij->i", self.X, self.X)
+        self.lengths = np.einsum("ij,ij->i", self.X @ (self.X.T @ self.X), self.X)
+
+    def _column(self, row: int) -> Vector:
+        return self.X @ (self.A @ self.X[row])
+
+    def _product(self, k: Vector) -> Vector:
+        return self.X @ (self.A @ (self.X.T @ k))
+
+    def _remember(self, row: int, k: Vector, scale: float) -> None:
+        explained = self.A @ self.X[row]
+        self.A -= np.outer(explained, explained) / scale

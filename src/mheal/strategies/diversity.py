@@ -1,0 +1,100 @@
+"""Batches that differ as the model sees them: BADGE by gradients, CDAL by predictions."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.threads import spans
+from ..strategy import Pool, Rows, Strategy
+from ..uncertainty import probabilities
+
+SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
+CELLS = 1 << 21  # divergences that are held at a time
+
+
+class BADGE(Strategy):
+    """k-means++ on the gradients that the predicted labels would cause in a linear last layer.
+
+    The gradient is (p − e_ŷ) ⊗ z. z is the model's `row_embedding`, or the scaled features for a model without one,
+    and a 1. The first pick has the largest gradient; then rows are drawn with probability ∝ squared distance to the
+    nearest pick. Rows without a gradient, of which the model is certain, come last.
+
+    Reference: Ash et al. (2020).
+    """
+
+    name, title = "badge", "BADGE"
+    summary = "Rows that would change the model most, each differently: for large batches with a fair model"
+    cost = "time N·n·(d + classes), memory N·(d + classes)"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        a = probabilities(pool, rows)
+        a[np.arange(len(a)), a.argmax(axis=1)] -= 1
+        embedding = pool.model.row_embedding(rows) if hasattr(pool.model, "row_embedding") else pool.Z[rows]
+        z = np.column_stack([embedding, np.ones(len(rows), embedding.dtype)])
+        norm2 = np.square(a).sum(axis=1) * np.einsum("ij,ij->i", z, z)
+
+        picked = [int(norm2.argmax())]
+        nearest = np.where(norm2 > 0, np.inf, 0.0)
+        while len(picked) < n:
+            i = picked[-1]
+            # ‖g − g'‖² = ‖a‖²‖z‖² + ‖a'‖²‖z'‖² − 2 (a·a')(z·z'): no gradient is ever formed
+            nearest = np.minimum(nearest, np.maximum(norm2 + norm2[i] - 2 * (a @ a[i]) * (z @ z[i]), 0))
+            nearest[picked] = 0
+            if nearest.sum() == 0:  # only duplicates of picks and rows without gradient are left
+                left = np.setdiff1d(np.arange(len(rows)), picked)
+                picked += left[np.argsort(-norm2[left], kind="stable")].tolist()
+                break
+            picked.append(int(pool.rng.choice(len(rows), p=nearest / nearest.sum())))
+        return rows[picked[:n]]
+
+
+class CDALCoreSet(Strategy):
+    """Farthest-first traversal of the predictions, by symmetric KL divergence between class probabilities.
+
+    If nothing is labelled, the first pick is random.
+
+    Reference: Agarwal et al. (2020).
+    """
+
+    name, title = "cdal-coreset", "CDAL + Core-set"
+    summary = "Core-set on predicted probabilities: always the prediction least like those of the labelled rows"
+    cost = "time N·(labelled + n)·classes, memory N·classes"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        divergence = SymmetricKL(probabilities(pool, np.arange(len(pool.X))))
+        nearest = divergence.to_nearest(pool.labeled)
+        nearest[pool.labeled] = -1
+        rows = np.empty(n, np.int64)
+        for i in range(n):
+            first = i == 0 and len(pool.labeled) == 0
+            rows[i] = pool.rng.integers(len(pool.X)) if first else nearest.argmax()
+            np.minimum(nearest, divergence.to(rows[i : i + 1])[:, 0], out=nearest)
+            nearest[rows[i]] = -1
+        return rows
+
+
+class SymmetricKL:
+    """½ KL(p‖q) + ½ KL(q‖p) between rows of P, smoothed."""
+
+    def __init__(self, P: npt.NDArray[np.float64]) -> None:
+        P = P + SMOOTHING
+        P /= P.sum(axis=1, keepdims=True)
+        self.both = np.hstack([P, np.log(P)])
+        self.classes = P.shape[1]
+        self.negentropy = np.einsum("ij,ij->i", P, self.both[:, self.classes :])
+
+    def to(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """From every row (rows) to these (columns)."""
+        cross = self.both @ np.roll(self.both[rows], self.classes, axis=1).T  # Σ p log q + Σ q log p
+        return np.maximum((self.negentropy[:, None] + self.negentropy[rows] - cross) / 2, 0)
+
+    def to_nearest(self, rows: Rows, *, cells: int = CELLS) -> npt.NDArray[np.float64]:
+        """From every row to the nearest of these; infinite if there are none."""
+        nearest = np.full(len(self.both), np.inf)
+        for lo, hi in spans(len(rows), max(1, cells // len(self.both))):
+            np.minimum(nearest, self.to(rows[lo:hi]).min(axis=1), out=nearest)
+        return nearest

@@ -1,0 +1,124 @@
+"""Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import entr
+from sklearn.linear_model import LogisticRegression
+
+from ..strategy import Pool, Rows, Strategy
+from ..uncertainty import decision_values, has_probabilities, margins, probabilities
+from .common import COUNT, smallest_first
+
+
+class Margin(Strategy):
+    """Rows with the smallest margin p₁ − p₂ between the two most probable classes.
+
+    For a model without probabilities the margin is that of its decision values.
+
+    Reference: Scheffer, Decomain and Wrobel (2001); Tong and Koller (2001).
+    """
+
+    name, title = "margin", "Margin"
+    summary = "Rows whose two best classes are closest: the standard choice once a model is fair"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        scores = probabilities if has_probabilities(pool.model) else decision_values
+        return smallest_first(pool, rows, margins(scores(pool, rows)), n)
+
+
+class LeastConfidence(Strategy):
+    """Rows with the smallest probability p₁ of the most probable class.
+
+    Reference: Lewis and Gale (1994).
+    """
+
+    name, title = "least-confidence", "Least confidence"
+    summary = "Rows whose most probable class is least probable; with two classes the same as margin"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        return smallest_first(pool, rows, probabilities(pool, rows).max(axis=1), n)
+
+
+class Entropy(Strategy):
+    """Rows with the largest entropy −Σ p log p of the predicted classes.
+
+    Reference: Shannon (1948); Settles and Craven (2008).
+    """
+
+    name, title = "entropy", "Entropy"
+    summary = "Rows whose prediction has the largest entropy: unlikely classes count, too"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        return smallest_first(pool, rows, -entr(probabilities(pool, rows)).sum(axis=1), n)
+
+
+class QueryByCommittee(Strategy):
+    """Rows with the largest entropy of the votes of a committee.
+
+    The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
+    larger entropy of the mean probabilities comes first.
+
+    Parameters
+    ----------
+    members : int
+        Size of the committee.
+
+    Reference: Seung, Opper and Sompolinsky (1992); Engelson and Dagan (1996).
+    """
+
+    name, title = "qbc", "QBC"
+    summary = "Rows on which models trained on resamples of the labels disagree; needs no model of yours"
+    cost = "members × (a fit + a prediction of the pool)"
+    kind = "adaptive"
+    needs_labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"members": COUNT}
+
+    def __init__(self, members: int = 10) -> None:
+        self.members = members
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        votes, mean = np.zeros((2, len(rows), len(np.unique(pool.labels))))
+        for p in committee(pool, rows, self.members):
+            votes[np.arange(len(rows)), p.argmax(axis=1)] += 1 / self.members
+            mean += p / self.members
+        # Entropies of votes differ by far more than a billionth, so the second term only breaks ties.
+        entropy = entr(votes).sum(axis=1) + 1e-9 * entr(mean).sum(axis=1)
+        return smallest_first(pool, rows, -entropy, n)
+
+
+def committee(pool: Pool, rows: Rows, members: int) -> Iterator[npt.NDArray[np.float64]]:
+    """Class probabilities of these rows, (rows, classes), from one member after the other.
+
+    Every resample holds at least one row of each class, so all members know all classes. If all labels are of one
+    class, so is every prediction.
+    """
+    classes, y = np.unique(pool.labels, return_inverse=True)
+    for _ in range(members):
+        if len(classes) == 1:
+            yield np.ones((len(rows), 1))
+            continue
+        at = _resample(y, pool.rng)
+        member = LogisticRegression(max_iter=300).fit(pool.Z[pool.labeled[at]], y[at])
+        yield member.predict_proba(pool.Z[rows])
+
+
+def _resample(y: Rows, rng: np.random.Generator) -> Rows:
+    order = rng.permutation(len(y))
+    _, one_each = np.unique(y[order], return_index=True)
+    return np.concatenate([order[one_each], rng.integers(len(y), size=max(0, len(y) - len(one_each)))])

@@ -1,0 +1,120 @@
+"""SPAL against general solvers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, minimize
+from sklearn.datasets import load_breast_cancer
+
+from mheal.strategies import SPAL, Pool
+from mheal.strategies.spal import Alternation, project
+from mheal.strategies.transductive import KernelBlocks
+from picks import pick
+
+
+def breast_cancer(n=250, n_labeled=20):
+    X, y = load_breast_cancer(return_X_y=True)
+    labeled = np.arange(n_labeled)
+    return Pool(X[:n], labeled, y[labeled])
+
+
+def test_spal_without_representation_takes_the_smallest_decision_values():
+    pool = breast_cancer()
+    state = Alternation(KernelBlocks.of(pool), 5, mu=0.0, pace=1e9)
+    expected = pool.unlabeled[np.argsort(state.cost)[:5]]
+    state.update_selection()
+    state.update_easiness()
+    assert set(pool.unlabeled[state.ranking()[:5]]) == set(expected)
+    f = state.blocks.UL @ state.theta
+    np.testing.assert_array_equal(np.argsort(state.cost)[:5], np.argsort(np.abs(f[:, 0]))[:5])
+
+
+@pytest.mark.parametrize("mu", [0.1, 3.0])
+def test_the_objective_of_spal_falls_from_step_to_step(mu):
+    state = Alternation(KernelBlocks.of(breast_cancer()), 10, mu, pace=1e9)  # every row is easy: v stays 1
+    values = []
+    for _ in range(5):
+        state.update_selection()
+        values.append(state.objective())
+        state.update_easiness()
+        assert state.v.min() > 1 - 1e-6
+        state.update_regression()
+        values.append(state.objective())
+    assert np.diff(values).max() < 1e-3 * abs(values[0])
+    assert values[-1] < values[0]
+
+
+def test_every_step_of_spal_lowers_the_objective_also_when_some_rows_are_too_hard():
+    """The easiness v moves the constraint v·w = batch, so the step for w starts from the nearest w that meets it."""
+    state = Alternation(KernelBlocks.of(breast_cancer()), 10, mu=1.0, pace=0.3)
+
+    def value():
+        return state.objective() + state.pace * (state.v**2 / 2 - state.v).sum()
+
+    for _ in range(5):
+        state.w = project(state.w, state.v, state.batch)
+        values = [value()]
+        for step in (state.update_selection, state.update_easiness, state.update_regression):
+            step()
+            values.append(value())
+        assert np.diff(values).max() <= 1e-6 * abs(values[0])
+        assert state.v.min() < 0.5
+
+
+@pytest.mark.parametrize(("rows", "mu", "batch"), [(60, 0.1, 1), (60, 0.1, 10), (60, 1.0, 5), (80, 1.0, 10)])
+def test_spal_with_a_boundless_pace_is_bmdr(rows, mu, batch):
+    """Every row is easy: BMDR's quadratic programme, here by a general solver, and the regression in turn."""
+    pool = breast_cancer(rows, 12)
+    blocks = KernelBlocks.of(pool)
+    K, u = blocks.UU, len(blocks.UU)
+    represented = ((u - batch) * blocks.UL.sum(axis=1) - (12 + batch) * K.sum(axis=1)) / rows
+    state = Alternation(blocks, batch, mu, pace=1.0)  # for its regression alone
+    chosen, last = set(), None
+    while chosen != last:
+        q = mu * represented + state.cost
+        programme = minimize(
+            lambda w, q=q: mu * w @ K @ w / 4 + q @ w, np.full(u, batch / u), jac=lambda w, q=q: mu * K @ w / 2 + q,
+            method="SLSQP", bounds=[(0, 1)] * u, constraints=LinearConstraint(np.ones(u), batch, batch),
+            options={"maxiter": 1000, "ftol": 1e-12},
+        )  # fmt: skip
+        state.update_regression(programme.x)
+        last, chosen = chosen, set(blocks.candidates[np.argsort(-programme.x)[:batch]])
+    assert set(pick(SPAL(mu=mu, pace=(1e9, 0.0)), pool, batch)) == chosen
+
+
+def test_hard_rows_are_left_out_by_pace():
+    state = Alternation(KernelBlocks.of(breast_cancer()), 10, 0.1, pace=0.05)
+    state.w[:] = 1
+    state.update_easiness()
+    np.testing.assert_allclose(state.v, np.clip(1 - state.cost / 0.05, 0, 1))
+    assert 0 < (state.v == 0).mean() < 1
+
+
+def test_projection_is_the_nearest_feasible_point():
+    rng = np.random.default_rng(0)
+    x, v = rng.normal(size=6), rng.random(6)
+    w = project(x, v, 1.5)
+    assert v @ w == pytest.approx(1.5)
+    assert w.min() >= 0
+    assert w.max() <= 1
+    for _ in range(200):
+        other = project(rng.normal(size=6), v, 1.5)
+        assert np.linalg.norm(x - w) <= np.linalg.norm(x - other) + 1e-9
+    assert project(x, v, 100.0).tolist() == np.clip(x, 0, 1).tolist()
+
+
+def test_the_regression_of_spal_is_optimal():
+    blocks = KernelBlocks.of(breast_cancer())
+    state = Alternation(blocks, 5, 0.1, 1e9)
+    weight = np.zeros(len(blocks.UU))
+    weight[:5] = 0.7
+
+    def value(theta):
+        f = blocks.UL[:5] @ theta
+        fit = np.square(blocks.Y - blocks.LL @ theta).sum() + 0.1 * np.square(theta).sum()
+        return fit + 0.7 * (f**2 + 2 * np.abs(f)).sum()
+
+    state.update_regression(weight)
+    best, rng = value(state.theta), np.random.default_rng(0)
+    for size in (1e-1, 1e-2, 1e-3):
+        for _ in range(50):
+            assert value(state.theta + size * rng.normal(size=state.theta.shape)) > best - 1e-4
