@@ -7,6 +7,7 @@ a gain that was computed earlier is an upper bound now: few candidates are looke
 represented by a sample, as are the candidates.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,34 +44,73 @@ def cover(
     for lo in range(0, len(chosen), BLOCK):
         labelled = points.take(chosen[lo : lo + BLOCK]).astype(np.float32)
         np.maximum(so_far, attraction(labelled, R, scale, share).max(axis=0), out=so_far)
-    return candidates[_greedy(attraction(C, R, scale, share), so_far, min(n, len(C)))]
+    similarity = attraction(C, R, scale, share)
+    every = np.arange(len(C))
+    own = gains(similarity, every, np.zeros_like(so_far))
+    picked = lazy_greedy(
+        gains(similarity, every, so_far) if so_far.any() else own,
+        lambda rows: gains(similarity, rows, so_far),
+        lambda row: np.maximum(so_far, similarity[row], out=so_far),
+        n,
+        tie=TIE,
+        prefer=own,
+        least=ROUNDING * len(so_far),
+    )
+    return candidates[picked]
 
 
-def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: int) -> Rows:
-    """Candidates (rows of `drawn`) in the order of what each adds; of equal ones what draws most, then the first."""
-    every = np.arange(len(drawn))
-    drawing = gains(drawn, every, np.zeros_like(so_far))
-    bound = gains(drawn, every, so_far) if so_far.any() else drawing.copy()
+def lazy_greedy(
+    gains: npt.NDArray[Any],
+    renew: Callable[[Rows], npt.NDArray[Any]],
+    add: Callable[[int], None],
+    n: int,
+    *,
+    batch: int = AT_ONCE,
+    tie: float = 0.0,
+    prefer: npt.NDArray[Any] | None = None,
+    least: float = 0.0,
+) -> Rows:
+    """At most n candidates in the order of what each adds to a submodular function: the picks of the plain greedy loop.
+
+    What a candidate would add only falls as others are picked, so a gain that was computed earlier is an upper bound.
+    Only candidates that may be the best are computed again, `batch` at a time (Minoux 1978).
+
+    gains : what each candidate would add first, (candidates,); not changed
+    renew : gives what these candidates would add now
+    add : called with each candidate as it is picked
+    tie : gains that differ by less, relatively, are equal
+    prefer : among equal gains the largest of these wins, then the first candidate; by default the first of the largest
+    least : candidates that add no more than this are not picked
+    """
+    bound = np.array(gains)
+    fresh = np.ones(len(bound), bool)
     picked: list[int] = []
-    while len(picked) < n:
-        exact = np.zeros(len(bound), bool)
-        while True:
-            # Two rows that are each other's only company add exactly the same: rounding must not choose between them,
-            # nor their order.
-            first = np.flatnonzero(bound >= bound.max() * (1 - TIE))
-            if exact[first].all():
-                best = int(first[drawing[first].argmax()])
-                break
-            highest = np.argpartition(-bound, min(AT_ONCE, len(bound)) - 1)[:AT_ONCE]
-            stale = np.union1d(highest, first)
-            stale = stale[~exact[stale]]
-            bound[stale], exact[stale] = gains(drawn, stale, so_far), True
-        if bound[best] <= ROUNDING * len(so_far):
+    while len(picked) < min(n, len(bound)):
+        most = bound.max()
+        if most <= least:
+            break
+        top = np.array([bound.argmax()]) if tie == 0 else np.flatnonzero(bound >= most * (1 - tie))
+        if not fresh[top].all():
+            stale = _largest(bound, min(batch, len(bound) - len(picked)))
+            if tie:
+                stale = np.append(stale, np.setdiff1d(top[~fresh[top]], stale))
+            bound[stale], fresh[stale] = renew(stale), True
+            continue
+        best = int(top[0] if prefer is None else top[prefer[top].argmax()])
+        if bound[best] <= least:
             break
         picked.append(best)
-        np.maximum(so_far, drawn[best], out=so_far)
-        bound[best] = -1
+        add(best)
+        bound[best] = -np.inf
+        fresh[:] = False
     return np.array(picked, np.int64)
+
+
+def _largest(values: npt.NDArray[Any], count: int) -> Rows:
+    """Places of the largest values, the largest first, of equal ones the first."""
+    level = np.partition(values, len(values) - count)[len(values) - count]
+    top = np.flatnonzero(values >= level)
+    return top[np.argsort(-values[top], kind="stable")[:count]]
 
 
 def _shares(worth: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
