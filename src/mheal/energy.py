@@ -3,12 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from .backends.cpu.distances import exact_squared_distances as squared_chords
+from .backends.cpu.distances import exact_squared_distances
 from .exceptions import UserError
 from .sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 CLAMP = 1e-12  # shortest chord an energy sees: pools hold duplicates, and E_s of two equal points is infinite
 TIES = 1e-12  # scores closer than this (relatively) differ by rounding only
+squared_chords = exact_squared_distances  # ‖a − b‖² of every two rows, without cancellation
 
 
 def potential(sq: Float64, s: float) -> Float64:

@@ -16,16 +16,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
+from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
 from .classes import as_classes, as_labels
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .labelled import split_labels
 from .probabilities import as_proba
-from .runtime.checkpoint import Memory, Workspace, kept_unless_mistaken
-from .runtime.memory import limited_pages
+from .runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
+from .runtime.memory import MemoryLimit
 from .runtime.threads import single_threaded_blas
-from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, fitted, warn_unused
@@ -75,7 +75,7 @@ class Pool:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
-    checkpoint: Memory = field(default_factory=Memory)
+    checkpoint: NullCheckpoint = field(default_factory=NullCheckpoint)
     utility: npt.NDArray[np.float64] | None = None
 
     @property
@@ -129,7 +129,7 @@ class Strategy(BaseEstimator, ABC):
         utility: Any = None,
         scaling: Scaling | None = None,
         memory_limit: int | None = None,
-        checkpoint: str | Path | Memory | None = None,
+        checkpoint: str | Path | NullCheckpoint | None = None,
         random_state: Seed = None,
         progress: bool | Progress = False,
     ) -> Selection:
@@ -243,22 +243,26 @@ class Strategy(BaseEstimator, ABC):
 
 @contextmanager
 def _opened(
-    checkpoint: str | Path | Memory | None, memory_limit: int | None, progress: bool | Progress, X: Any
-) -> Iterator[Memory]:
+    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress, X: Any
+) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     report = progress if callable(progress) else None
-    if isinstance(checkpoint, Memory):
-        run = checkpoint
-    elif checkpoint is not None:
-        run = Workspace(checkpoint, memory_limit, report)
-    elif memory_limit is not None:
-        run = Workspace(Path(tempfile.mkdtemp(prefix="mheal-")), memory_limit, report)
+    if isinstance(checkpoint, NullCheckpoint):
+        with kept_unless_mistaken(checkpoint):
+            yield checkpoint
+        return
+    limit = None if memory_limit is None else MemoryLimit(memory_limit)
+    if checkpoint is not None:
+        run: NullCheckpoint = Checkpoint(checkpoint, limit, report)
+    elif limit is not None:
+        run = Checkpoint(Path(tempfile.mkdtemp(prefix="mheal-")), limit, report)
     else:
-        run = Memory(report)
-    with nullcontext() if memory_limit is None else limited_pages(X, memory_limit), kept_unless_mistaken(run):
+        run = NullCheckpoint(None, report)
+    with nullcontext() if limit is None else limit, kept_unless_mistaken(run):
+        if limit is not None:
+            limit.add(X)
         yield run
-    if run is not checkpoint:
-        run.end()
+    run.end()
 
 
 def _random(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomState]:

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
-from ..backends import open_rows
 from ..backends.base import Rows, RowStore
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.facility_gains import gains, similarity
-from ..validation import as_budget, as_labeled
+from ..backends.cpu.points import Points
+from ..validation import as_budget, as_labeled, as_pool
 from .farthest_first import traverse
 
 REFERENCES = 4096  # rows that represent the pool
@@ -38,9 +38,11 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
     >>> facility_location([[0.0], [1.0], [2.0], [9.0], [10.0]], 2)
     array([1, 3])
     """
-    rows = open_rows(X, "raw", seed=random_state)
-    labeled = as_labeled(labeled, rows.shape[0])
-    n = as_budget(n, rows.shape[0] - len(labeled))
+    X = as_pool(X, random_state)
+    labeled = as_labeled(labeled, len(X))
+    n = as_budget(n, len(X) - len(labeled))
+    rows = Points.raw(X)
+    rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
     picked = representatives(rows, n, labeled, np.random.RandomState(random_state))
     if len(picked) == n:
         return picked

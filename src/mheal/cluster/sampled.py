@@ -4,10 +4,13 @@ A sample also saves a pool on disk most of its passes. Without one, every iterat
 bounds skip; starts and results are then those of the pool in memory.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ..backends.base import Floats, RowStore
+from ..runtime.checkpoint import NullCheckpoint
 from .spherical import SphericalKMeans
 
 SAMPLE = 16384
@@ -35,6 +38,29 @@ def sampled_clusters(
     if nowhere.any():
         labels[nowhere] = _nearest_to_origin(rows, labels, len(centers))
     return labels, centers
+
+
+def clustered(
+    rows: RowStore,
+    kmeans: SphericalKMeans,
+    sample: int | None,
+    scaling: str,
+    rng: np.random.RandomState,
+    checkpoint: NullCheckpoint,
+) -> tuple[RowStore, npt.NDArray[np.int32], Floats]:
+    """The rows that distances are measured between, a spherical cluster for each (Eq. 9), and the unit centres.
+
+    Rows are clustered as a stage of the checkpoint, and after it projected to the sphere if `scaling` is "unit".
+    """
+
+    def cluster() -> dict[str, npt.NDArray[Any]]:
+        return dict(zip(("labels", "centers"), sampled_clusters(rows, kmeans, sample, rng), strict=True))
+
+    labels, centers = checkpoint.stage("clusters", cluster, rng).values()
+    if scaling == "unit":
+        rows = rows.unit()
+    rows.forget_norms()  # what follows needs the memory
+    return rows, labels, centers
 
 
 def _nearest_to_origin(rows: RowStore, labels: npt.NDArray[np.int32], k: int) -> int:

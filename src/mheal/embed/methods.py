@@ -13,7 +13,7 @@ from ..duplicates import distinct
 from ..exceptions import UserError
 from ..io.source import Kind, Progress
 from ..runtime.threads import single_threaded_blas
-from ..scaling import FEW, to_sphere
+from ..sphere import FEW, to_sphere
 from ..validation import as_pool
 
 COMPONENTS = 64

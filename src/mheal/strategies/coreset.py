@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..algorithms.farthest_first import max_min
+from ..algorithms.farthest_first import farthest_first
 from .base import Pool, Rows, Strategy
 
 
@@ -15,7 +15,7 @@ class CoreSet(Strategy):
 
     def _pick(self, pool: Pool, budget: int) -> Rows:
         start = None if len(pool.labeled) else int(pool.rng.integers(len(pool.X)))
-        return max_min(pool.Z, budget, start=start, chosen=pool.labeled)
+        return farthest_first(pool.Z, budget, start=start, chosen=pool.labeled)
 
 
 def complete(pool: Pool, picked: Rows, budget: int) -> Rows:
@@ -26,4 +26,4 @@ def complete(pool: Pool, picked: Rows, budget: int) -> Rows:
     short = budget - len(picked)
     if short <= 0:
         return picked[:budget]
-    return np.concatenate([picked, max_min(pool.Z, short, chosen=np.concatenate([pool.labeled, picked]))])
+    return np.concatenate([picked, farthest_first(pool.Z, short, chosen=np.concatenate([pool.labeled, picked]))])

@@ -1,8 +1,8 @@
-"""The squared distance of this backend: `squared_distances` for arrays, `distance2` for kernels.
+"""The squared distance of this backend, for arrays; its twin for kernels is `lazy_scores.distance2`.
 
-Everything else that needs a squared distance on the CPU calls one of them. Only kernels that compare a block of rows
-with a block of points write |a|² + |b|² − 2aᵀb out themselves, around a product by BLAS, and take differences where
-that cancels.
+Everything that needs a squared distance on the CPU calls one of them. Only kernels that compare a block of rows with a
+block of points write |a|² + |b|² − 2aᵀb out themselves, around a product by BLAS, and take differences where that
+cancels.
 """
 
 from typing import Any
@@ -10,20 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .simd import kernel
-
 Floats = npt.NDArray[Any]
 BLOCK = 1 << 22  # numbers in one temporary
-
-
-@kernel
-def distance2(a: Any, b: Any) -> Any:
-    """|a − b|² of two rows, by differences."""
-    s = a.dtype.type(0)
-    for t in range(a.size):
-        v = a[t] - b[t]
-        s += v * v
-    return s
 
 
 def squared_distances(A: Floats, B: Floats, b: Floats | None = None) -> Floats:

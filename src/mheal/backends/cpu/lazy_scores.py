@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..base import PICKED
-from .distances import distance2
 from .simd import kernel, wide_vectors
 from .staging import stage
 
@@ -17,6 +16,16 @@ CANDIDATES = 128  # rows whose scores are exact after each pick: they fit the in
 CHUNK = 256  # rows caught up by one BLAS call
 FEW_COLUMNS = 8  # up to here dot products would lose precision and gain no speed
 NOWHERE = np.iinfo(np.int64).max
+
+
+@kernel
+def distance2(a: Any, b: Any) -> Any:
+    """|a − b|² of two rows, by differences."""
+    s = a.dtype.type(0)
+    for t in range(a.size):
+        v = a[t] - b[t]
+        s += v * v
+    return s
 
 
 @kernel

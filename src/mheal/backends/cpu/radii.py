@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from ...runtime.threads import single_threaded_blas
 from ..base import Scores
-from .distances import distance2
-from .lazy_scores import CHUNK, FEW_COLUMNS
+from .lazy_scores import CHUNK, FEW_COLUMNS, distance2
 from .simd import finite_kernel, kernel, wide_vectors
 from .staging import Staged, stage
 from .traversal import CpuPicks
