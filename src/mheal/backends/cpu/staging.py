@@ -63,7 +63,7 @@ def passes(X: npt.NDArray[Any], rows: int = PASS_ROWS, size: int = PASS_BYTES) -
 
 
 @kernel
-def _moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
+def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
     """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
     wide_vectors()
     d = X.shape[1]
@@ -81,7 +81,7 @@ def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
 
     def part(span: tuple[int, int]) -> tuple[Any, Any]:
         total, square = np.zeros(d), np.zeros(d)
-        _moments_part(X, span[0], span[1], shift, total, square)
+        moment_sums(X, span[0], span[1], shift, total, square)
         return total, square
 
     sums = run_parts(part, passes(X), yield_point=limit.yield_point if limit else None)
