@@ -98,7 +98,8 @@ def select(
         chosen = clone(chosen).set_params(**changes)
     return chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
-        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint, random_state=random_state, progress=progress,
+        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint,
+        random_state=random_state, progress=progress,
     )  # fmt: skip
 
 

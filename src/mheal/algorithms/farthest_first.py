@@ -219,7 +219,7 @@ def _after_lead(
 
 
 def densest(rows: RowStore, weights: DensityWeights | None, members: npt.NDArray[Any] | None = None) -> int:
-    """Which of these rows, by default of all, to start from: the densest or, without weights, the nearest to their mean."""
+    """The row to start from: the densest of these (all by default) or, without weights, the nearest to their mean."""
     if weights is not None:
         return int(np.argmax(weights.candidate) if members is None else members[np.argmax(weights.candidate[members])])
     at = int(np.argmin(rows.squared_distances_to(rows.mean(members), members)))

@@ -64,7 +64,7 @@ class Front(Protocol):
         """The best that the other candidates may be."""
 
     @property
-    def inner(self) -> "Candidates | None":
+    def inner(self) -> "LargeFront | None":
         """The front as candidates, where it is too large to pick from at once."""
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
@@ -90,14 +90,18 @@ class Candidates(Protocol):
     def left(self) -> int:
         """How many can still be picked."""
 
-    def best(self) -> tuple[float, float]:
-        """The largest score, stale or not, and its row."""
-
     def front(self) -> Front:
         """The candidates with the largest scores."""
 
     def scores(self) -> Scores | None:
         """What a later run needs to go on exactly so; None where a run cannot be interrupted."""
+
+
+class LargeFront(Candidates, Protocol):
+    """A front that has a front of its own."""
+
+    def best(self) -> tuple[float, float]:
+        """The largest score, stale or not, and its row."""
 
 
 class Fitting(Protocol):

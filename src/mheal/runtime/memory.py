@@ -1,4 +1,4 @@
-"""A limit on memory: pages of memory-mapped files that were read or written are given back when the process nears it."""
+"""A limit on memory: pages of memory-mapped files are given back when the process nears it."""
 
 import mmap
 import os

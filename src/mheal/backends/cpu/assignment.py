@@ -1,4 +1,4 @@
-"""One assignment pass of spherical k-means, exact, with bounds that skip rows and quantized rows that are looked at first.
+"""One assignment pass of spherical k-means: exact, with bounds that skip rows, and quantized rows that go first.
 
 Rows need not be unit: a row's cosine is its dot product times `inverse_norm`. Each row keeps an upper bound
 on the chord to its own centre and a lower bound on the chord to every other one (Hamerly 2010). When centres move, the
@@ -95,8 +95,8 @@ def assign_part(
     `moved` are the chords that the centres have gone since the last pass, `farthest` the longest of them. `sums` and
     `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
     there are no bounds yet, and rows are quantized; after an `exact` one, `upper` is the chord itself and not only a
-    bound on it. An empty `small` stands for none. G is scratch for BLOCK rows, `staged` a read-only view of it: of the
-    type of X, so that the tiles are compiled once. Returns how many rows had to be looked at although they are quantized.
+    bound on it. `small` are the quantized rows, or empty. G is scratch for BLOCK rows, `staged` a read-only view of it:
+    of the type of X, so that the tiles are compiled once. Returns how many quantized rows left two centres possible.
     """
     wide_vectors()
     k, d = sums.shape

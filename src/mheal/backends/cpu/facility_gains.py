@@ -61,5 +61,7 @@ def _gains_part(similar: Any, rows: Any, lo: int, hi: int, covered: Any, out: An
 def gains(similar: Floats, rows: npt.NDArray[np.int64], covered: Floats) -> npt.NDArray[np.float64]:
     """Σ max(similar[i] − covered, 0) for each of these rows of `similar`."""
     out = np.empty(len(rows))
-    run_parts(lambda span: _gains_part(similar, rows, *span, covered, out), spans(len(rows), max(1, TASK // len(covered))))
+    run_parts(
+        lambda span: _gains_part(similar, rows, *span, covered, out), spans(len(rows), max(1, TASK // len(covered)))
+    )
     return out

@@ -48,9 +48,7 @@ def map_groups(
     return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
 
 
-def _written_apart(
-    points: Staged, groups: Sequence[npt.NDArray[Any]], checkpoint: NullCheckpoint
-) -> list[Staged]:
+def _written_apart(points: Staged, groups: Sequence[npt.NDArray[Any]], checkpoint: NullCheckpoint) -> list[Staged]:
     """The rows of each group, one group after the other in a file of the checkpoint."""
     ends = np.append(0, np.cumsum([len(rows) for rows in groups]))
     A = checkpoint.scratch("clusters-apart", (int(ends[-1]), points.shape[1]), points.dtype)

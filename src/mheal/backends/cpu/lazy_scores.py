@@ -223,7 +223,7 @@ def advance(
     h_score, h_norm2 = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, P.dtype)
     h_weight, h_seen = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, np.int32)
     while t < stop:
-        # The few candidates: the CANDIDATES largest stale scores of the front, and the bound on everything outside them.
+        # The largest stale scores of the front, CANDIDATES of them, and the bound on everything outside.
         limit, limit_at = bound, bound_at
         if n > CANDIDATES:
             inner = _kth_largest(score, n, CANDIDATES, scratch)

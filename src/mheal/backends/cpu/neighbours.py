@@ -105,7 +105,7 @@ def spacing_by_label(
     tasks: list[Task] = []
     for lo, hi in spans(n, span):
         order, ends = grouped(labels, k, lo, hi)
-        for c in np.flatnonzero(np.diff(ends)):
+        for c in np.flatnonzero(np.diff(ends)).tolist():
             members = order[ends[c] : ends[c + 1]]
             tasks += [(members[a:b], references[c], neighbours[c]) for a, b in spans(len(members), sizes.task_rows)]
     out = np.empty(n, points.dtype)

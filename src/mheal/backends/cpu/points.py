@@ -69,14 +69,14 @@ class Points(Staged):
     ) -> CpuCandidates:
         """All rows as candidates."""
         assert isinstance(picks, CpuPicks)
-        return CpuCandidates(picks, None, weight, placed, first, workers)
+        return CpuCandidates(self, picks, None, weight, placed, first, workers)
 
     def grouped_candidates(
         self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
     ) -> Sequence[CpuCandidates]:
         """Candidates in disjoint groups of ascending rows, which share the picks."""
         assert isinstance(picks, CpuPicks)
-        return [CpuCandidates(picks, rows, weight[rows], placed[rows]) for rows in groups]
+        return [CpuCandidates(self, picks, rows, weight[rows], placed[rows]) for rows in groups]
 
     def first_scores(self, rows: Rows) -> Sequence[Scores]:
         """For each of these rows, scores against it alone: one pass serves them all."""

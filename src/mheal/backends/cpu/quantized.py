@@ -2,8 +2,8 @@
 
 A unit row x is kept as q = round(x·UNIT). Cosines of such rows with such centres are off by at most `tolerance(d)`, so
 a row whose best two are farther apart than that has its centre; only the others need an exact look.
-Sixteen quantized rows lie side by side, a row in each lane of a vector, so that lanes never exchange numbers. Products of 16-bit numbers
-are summed by one instruction (VNNI); without it `usable` says no.
+Sixteen quantized rows lie side by side, a row in each lane of a vector, so that lanes never exchange numbers. Products
+of 16-bit numbers are summed by one instruction (VNNI); without it `usable` is False.
 """
 
 from typing import Any
@@ -161,7 +161,9 @@ _tile_many, _tile_few = _tile(MANY), _tile(FEW)
 
 
 @kernel
-def two_nearest_quantized(quantized: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any) -> None:
+def two_nearest_quantized(
+    quantized: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any
+) -> None:
     """Best and second best product with the centres for the n rows from vector `at` on, and which centre is best.
 
     The results have room for n rounded up to a multiple of TILE.

@@ -49,10 +49,12 @@ class SparseFitting:
     def __init__(self, rows: SparseRows, k: int, weight: Floats | None) -> None:
         n, d = rows.shape
         self.U = rows.U
+        self.C: Floats = np.zeros((k, d))
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.counts = self.weight * rows.nonzero()
         self.label, self.cosine = np.zeros(n, np.int32), np.zeros(n)
-        self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
+        self.sums: npt.NDArray[np.float64] = np.zeros((k, d))
+        self.mass: npt.NDArray[np.float64] = np.zeros(k)
 
     def assign(self, centers: Floats) -> None:
         """One pass with these unit centres."""
@@ -63,7 +65,7 @@ class SparseFitting:
             self.cosine[lo : lo + BLOCK] = scores.max(axis=1)
         membership = sparse.csr_matrix((self.weight, (self.label, np.arange(n))), shape=(len(centers), n))
         self.sums = np.asarray((membership @ self.U.astype(np.float64)).todense())
-        self.mass = np.bincount(self.label, self.counts, len(centers))
+        self.mass = np.bincount(self.label, self.counts, len(centers)).astype(np.float64, copy=False)
 
     def labels(self) -> npt.NDArray[np.int32]:
         """The centre of each row after the last pass."""

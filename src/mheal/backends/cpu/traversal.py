@@ -5,7 +5,7 @@ stale scores; and the hundred largest of the front, which alone are exact after 
 last as long as it beats every bound outside. Ties go to the lowest row, so order is by (score, −row) throughout.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,18 @@ Floats = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 
+class _Taking(Protocol):
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def take(self, rows: Rows) -> Floats: ...
+
+
 class CpuPicks:
     """Rows that are labelled or picked, as the kernels need them: one after the other."""
 
-    def __init__(self, points: Staged, capacity: int) -> None:
+    def __init__(self, points: _Taking, capacity: int) -> None:
         self.points = points
         self.P = np.empty((capacity, points.shape[1]), points.dtype)
         self.norm2, self.weight = np.empty(capacity, points.dtype), np.empty(capacity, points.dtype)
@@ -86,6 +94,7 @@ class CpuCandidates:
 
     def __init__(
         self,
+        points: Staged,
         picks: CpuPicks,
         members: npt.NDArray[Any] | None = None,
         weight: Floats | None = None,
@@ -94,14 +103,15 @@ class CpuCandidates:
         workers: int | None = None,
     ) -> None:
         """`members` are ascending rows of the pool; weights are those of the members."""
-        points, dtype = picks.points, picks.points.dtype
-        self.picks, self.workers = picks, workers or thread_count()
+        dtype = points.dtype
+        self.points, self.picks, self.workers = points, picks, workers or thread_count()
         rows = row_type(points.shape[0])
         self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)
         self.weight = np.ones(n, dtype) if weight is None else weight
         self.placed = self.weight if placed is None else placed
-        self.norm2, self.score = (np.empty(n, dtype), np.empty(n, dtype)) if first is None else first[:2]
+        self.norm2: Floats = np.empty(n, dtype) if first is None else first.norm2
+        self.score: Floats = np.empty(n, dtype) if first is None else first.score
         seen = 1 if first is None else first.seen
         self.seen = seen if isinstance(seen, np.ndarray) else np.full(n, seen, np.int32)
         self._buffer = np.empty(n, rows)
@@ -130,11 +140,6 @@ class CpuCandidates:
         """How many can still be picked."""
         return int(np.count_nonzero(self.score >= 0))
 
-    def best(self) -> tuple[float, float]:
-        """The largest score, stale or not, and its row."""
-        at = int(self.score.argmax())
-        return float(self.score[at]), float(self.members[at])
-
     def scores(self) -> Scores:
         """What a later run needs to go on exactly so."""
         return Scores(self.norm2, self.score, self.seen)
@@ -148,7 +153,7 @@ class CpuCandidates:
 
     def _renew(self, todo: Rows) -> None:
         """Apply to these candidates the picks they have missed."""
-        points = self.picks.points
+        points = self.points
         if points.limit is None:
             self._catch_up(self._source, todo)
             return
@@ -168,7 +173,7 @@ class CpuCandidates:
             )  # fmt: skip
 
         parts = range(min(self.workers, -(-len(todo) // CHUNK)))
-        run_parts(work, parts, self.workers, self.picks.points.yield_point)
+        run_parts(work, parts, self.workers, self.points.yield_point)
 
 
 class _Front(CpuFront):
@@ -178,7 +183,7 @@ class _Front(CpuFront):
         self.candidates = candidates
         scores = Scores(candidates.norm2[at], candidates.score[at], candidates.seen[at])
         super().__init__(
-            candidates.picks, at, candidates.picks.points.take(candidates.members[at]), scores,
+            candidates.picks, at, candidates.points.take(candidates.members[at]), scores,
             (candidates.weight[at], candidates.placed[at]), bound,
         )  # fmt: skip
 

@@ -91,7 +91,7 @@ def spacing(
     points = transform.points(X, norms)
     out = np.empty(len(X), points.dtype)
     order, ends = grouped(writable(labels), len(known))
-    for c in np.flatnonzero(np.diff(ends)):
+    for c in np.flatnonzero(np.diff(ends)).tolist():
         members = order[ends[c] : ends[c + 1]]
         rows, R = known[c]
         out[members] = spacing_of(points, members, rows - first, writable(R), neighbours[c])
@@ -167,9 +167,7 @@ def advance_epoch(
 
 
 @task
-def split(
-    X: Floats, first: int, norms: Floats, group: Labels, transform: Transform, count: int
-) -> dict[int, Floats]:
+def split(X: Floats, first: int, norms: Floats, group: Labels, transform: Transform, count: int) -> dict[int, Floats]:
     """The rows of each group in this partition."""
     points = transform.points(X, norms)
     return {g: points.take(np.flatnonzero(group == g)) for g in range(count)}

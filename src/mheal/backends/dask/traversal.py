@@ -5,7 +5,7 @@ where they are the front.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,17 @@ from ..base import PICKED, Bound, Floats, Rows, Scores
 from ..cpu.lazy_scores import NOWHERE
 from ..cpu.traversal import FRONT_SHARE, CpuFront, CpuPicks
 from . import tasks
-
-if TYPE_CHECKING:
-    from .rows import DaskRows
+from .partitioned import Partitioned
 
 
 class DaskPicks(CpuPicks):
     """Picks on the client, and a copy on the workers."""
 
-    def __init__(self, points: "DaskRows", capacity: int, client: Client) -> None:
+    def __init__(self, points: Partitioned, capacity: int, client: Client) -> None:
         super().__init__(points, capacity)
         self.rows = np.empty(capacity, np.int64)
-        self.client, self._sent, self._shared = client, 0, None
+        self.client, self._sent = client, 0
+        self._shared: Future | None = None
 
     def add(self, rows: Rows, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool."""
@@ -38,7 +37,7 @@ class DaskPicks(CpuPicks):
         new = slice(self._sent, self.count)
         more = tasks.Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
         if self._shared is None:
-            self._shared: Future | None = self.client.submit(_same, more, pure=False)
+            self._shared = self.client.submit(_same, more, pure=False)
         elif self._sent < self.count:
             self._shared = self.client.submit(tasks.append, self._shared, more, pure=False)
         self._sent = self.count
@@ -50,7 +49,7 @@ class Traversal:
 
     def __init__(
         self,
-        store: "DaskRows",
+        store: Partitioned,
         picks: DaskPicks,
         groups: Sequence[npt.NDArray[Any]] | None,
         weight: Floats | None,

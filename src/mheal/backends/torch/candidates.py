@@ -146,7 +146,8 @@ class TorchCandidates(Scored):
             torch.empty_like(ones), torch.full((n,), seen, dtype=torch.int32, device=points.device), self._cached,
             cached,
         )  # fmt: skip
-        self._graphs, self._room = graphs, None
+        self._graphs = graphs
+        self._room: CachedCandidates | None = None
         for lo, Z in points.chunks_of(members):
             part = slice(lo, lo + len(Z))
             self.norm2[part] = Z.square().sum(1)
@@ -154,7 +155,7 @@ class TorchCandidates(Scored):
 
     def _cached(self) -> CachedCandidates:
         if self._room is None:
-            self._room: CachedCandidates | None = CachedCandidates(self.size, self.picks, self._graphs)
+            self._room = CachedCandidates(self.size, self.picks, self._graphs)
         return self._room
 
     def front_size(self) -> int:

@@ -11,9 +11,7 @@ CANCELS = 1e-4  # of the squared length: smaller squared distances are made of d
 
 
 @full_precision()
-def nearest(
-    Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes
-) -> torch.Tensor:
+def nearest(Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes) -> torch.Tensor:
     """min over the rows p_j of P of |z − p_j|²·weight_j for each row z of Z."""
     if Z.shape[1] <= FEW_COLUMNS:
         return _by_differences(Z, P, weight, sizes)

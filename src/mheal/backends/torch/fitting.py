@@ -73,6 +73,8 @@ class TorchFitting:
                 part = Z[at : at + step]
                 rows = slice(lo + at, lo + at + len(part))
                 inverse = self.points.inverse_lengths[rows]
-                chord2 = (part * inverse[:, None] - self.centers[self.label[rows].long()]).square().sum(1) * (inverse > 0)
+                chord2 = (part * inverse[:, None] - self.centers[self.label[rows].long()]).square().sum(1) * (
+                    inverse > 0
+                )
                 total += (chord2 if self.weight is None else chord2 * self.weight[rows]).sum(dtype=torch.float64)
         return float(total)

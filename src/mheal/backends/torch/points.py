@@ -46,9 +46,7 @@ class Points(Placed):
     def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
         """Squared distance of these rows, by default of all, to one point."""
         target = self.floats(point)[None]
-        parts = [
-            nearest(Z, Z.square().sum(1), target, target.new_ones(1), self.sizes) for _, Z in self.chunks_of(rows)
-        ]
+        parts = [nearest(Z, Z.square().sum(1), target, target.new_ones(1), self.sizes) for _, Z in self.chunks_of(rows)]
         return torch.cat(parts).cpu().numpy()
 
     def picks(self, capacity: int) -> TorchPicks:
