@@ -16,7 +16,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import cluster, datasets, embed, energy, evaluate, strategies
-    from .algorithms.farthest_first import max_min as farthest_first
+    from .algorithms import facility_location, farthest_first
     from .api import select
     from .cluster import SphericalKMeans
     from .paper import PaperMHEAL
@@ -30,7 +30,8 @@ _HOME = {
     "PaperMHEAL": (".paper", "PaperMHEAL"),
     "SphericalKMeans": (".cluster", "SphericalKMeans"),
     "Selection": (".selection", "Selection"),
-    "farthest_first": (".algorithms.farthest_first", "max_min"),
+    "facility_location": (".algorithms", "facility_location"),
+    "farthest_first": (".algorithms", "farthest_first"),
 }
 _ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "strategies")
 
@@ -45,6 +46,7 @@ __all__ = [
     "embed",
     "energy",
     "evaluate",
+    "facility_location",
     "farthest_first",
     "select",
     "strategies",

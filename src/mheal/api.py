@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from .exceptions import UserError, UserTypeError
-from .runtime.checkpoint import Memory
+from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
@@ -30,7 +30,7 @@ def select(
     deduplicate: bool | Literal["auto"] = "auto",
     device: str | None = None,
     memory_limit: int | None = None,
-    checkpoint: str | Path | Memory | None = None,
+    checkpoint: str | Path | NullCheckpoint | None = None,
     random_state: Seed = 0,
     progress: bool | Progress = False,
 ) -> Selection:

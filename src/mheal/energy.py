@@ -3,35 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
+from .backends.cpu.distances import exact_squared_distances
 from .exceptions import UserError
 from .sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 CLAMP = 1e-12  # shortest chord an energy sees: pools hold duplicates, and E_s of two equal points is infinite
 TIES = 1e-12  # scores closer than this (relatively) differ by rounding only
-
-
-def squared_chords(A: Floats, B: Floats, b: Floats | None = None) -> Float64:
-    """‖a − b‖² of every row of A and every row of B, (len(A), len(B)); `b` may hold the ‖b‖² already.
-
-    One matrix product. Pairs so close that ‖a‖² + ‖b‖² − 2aᵀb loses its digits are redone by subtraction, and
-    rows which differ by rounding alone are at exactly 0.
-    """
-    a = np.einsum("ij,ij->i", A, A)
-    b = np.einsum("ij,ij->i", B, B) if b is None else b
-    product = A @ B.T
-    product *= -2
-    product += a[:, None]
-    product += b
-    eps = float(np.finfo(product.dtype).eps)
-    sq: Float64 = product.astype(np.float64, copy=False)
-    i, j = np.nonzero(sq < eps**0.25 * (a[:, None] + b))  # elsewhere the relative error is about eps^¾
-    for part in blocks(len(i), A.shape[1]):
-        p, q = i[part], j[part]
-        gap = A[p] - B[q]
-        exact = np.einsum("ij,ij->i", gap, gap, dtype=np.float64)
-        exact[exact <= (8 * eps) ** 2 * a[p]] = 0.0
-        sq[p, q] = exact
-    return sq
+squared_chords = exact_squared_distances  # ‖a − b‖² of every two rows, without cancellation
 
 
 def potential(sq: Float64, s: float) -> Float64:
@@ -105,7 +83,7 @@ def riemannian_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
 
 
 def printed_fixed_point(W: npt.ArrayLike) -> Float64:
-    """One step of the closed form printed after Eq. 3, (N, d) unit rows: it RAISES the energy.
+    """One step of the closed form printed after Eq. 3, (N, d) unit rows: it raises the energy.
 
     ŵ_i = Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ ŵ_j / Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ makes every point a convex combination of the others,
     which no vertex of their hull can be: it pulls neighbours together. Kept for the record; use

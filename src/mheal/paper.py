@@ -1,6 +1,5 @@
 """PaperMHEAL: Algorithm 2 of the paper, as printed."""
 
-from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -8,11 +7,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._version import __version__
-from .algorithms.within_clusters import spread_clusters
+from .algorithms.within_clusters import spread_within_clusters
+from .backends import open_rows
 from .cluster import SphericalKMeans
+from .cluster.sampled import clustered
 from .exceptions import UserError
 from .runtime.checkpoint import digest, mark
-from .scaled import clustered, form_of, scaled_points
 from .selection import Selection
 from .strategy import Pool, Strategy
 
@@ -93,21 +93,19 @@ class PaperMHEAL(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         rng, run, X = pool.random_state, pool.checkpoint, pool.X
-        if form_of(X) == "dask":
-            return import_module(".backends.dask", __package__).select(pool, n, self)
         if self.n_clusters > len(X):
             raise UserError(f"n_clusters is {self.n_clusters}, but X has only {len(X)} rows: ask for at most {len(X)}")
         if run.on_disk:
             run.begin(self._described(pool, n))
-        points = scaled_points(X, pool.scaling, self.device, run)
         kmeans = SphericalKMeans(
             self.n_clusters, init=self.init, max_iter=self.max_iter, tol=self.tol, random_state=rng.randint(2**31)
         )
-        points, clusters, centers = clustered(points, kmeans, None, pool.scaling, rng, run)
-        picks = spread_clusters(
-            points, n, pool.labeled, clusters, centers, None, quota=True, n_starts=self.n_starts,
-            start_length=self.start_length, direction=self.direction, rng=rng, stages=run,
-        )  # fmt: skip
+        with open_rows(X, pool.scaling, device=self.device, checkpoint=run) as store:
+            rows, clusters, centers = clustered(store, kmeans, None, pool.scaling, rng, run)
+            picks = spread_within_clusters(
+                rows, n, pool.labeled, clusters, centers, balance_clusters=True, n_starts=self.n_starts,
+                start_length=self.start_length, direction=self.direction, rng=rng, checkpoint=run,
+            )  # fmt: skip
         where = clusters[picks.rows]
         gains = picks.gain.tolist()
         reasons = [

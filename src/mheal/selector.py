@@ -1,7 +1,6 @@
 """MHEAL: representative rows first, then rows far from all others, weighted by density and by uncertainty."""
 
 from dataclasses import replace
-from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -10,21 +9,24 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._version import __version__
-from .algorithms.balanced import spread_quota
-from .algorithms.density import POWER as DENSITY_POWER
-from .algorithms.density import TRIM as OUTLIER_FRACTION
-from .algorithms.density import Charge, charge_of, charged_energy
-from .algorithms.facility_location import cover
-from .algorithms.local_spacing import local_spacing
-from .algorithms.result import Spread
-from .algorithms.spread import spread_pool
-from .algorithms.within_clusters import spread_clusters
+from .algorithms.density import (
+    DENSITY_POWER,
+    OUTLIER_FRACTION,
+    DensityWeights,
+    density_energy,
+    density_weights,
+    local_spacing,
+)
+from .algorithms.facility_location import representatives
+from .algorithms.farthest_first import Ranking, spread
+from .algorithms.within_clusters import spread_balanced, spread_within_clusters
+from .backends import form_of, open_rows
+from .backends.base import RowStore
 from .cluster import SphericalKMeans
-from .cluster.sampled import SAMPLE, auto_clusters
+from .cluster.sampled import SAMPLE, auto_clusters, clustered
 from .duplicates import Distinct, distinct
 from .exceptions import UserError
-from .runtime.checkpoint import Memory, digest, mark
-from .scaled import clustered, form_of, scaled_points
+from .runtime.checkpoint import NullCheckpoint, digest, mark
 from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Rows, Strategy
@@ -126,11 +128,8 @@ class MHEAL(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         self._check()
-        if form_of(pool.X) == "dask":
-            if self.deduplicate:
-                raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
-            scale = import_module(".backends.dask", __package__)
-            return scale.select(pool, n, self)
+        if self.deduplicate and form_of(pool.X) == "dask":
+            raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
         weights = self._uncertainty(pool)
         same = None
         if self.deduplicate:
@@ -154,7 +153,7 @@ class MHEAL(Strategy):
 
     def _spread_distinct(
         self, pool: Pool, n: int, weights: Scores | None, same: Distinct
-    ) -> tuple[Spread, npt.NDArray[np.int32]]:
+    ) -> tuple[Ranking, npt.NDArray[np.int32]]:
         """Pick among the rows that differ from all before them; when these are used up, their duplicates."""
         known = same.places(pool.labeled)
         if len(known) == len(same.first):
@@ -165,46 +164,48 @@ class MHEAL(Strategy):
         rows = same.first[picks.rows]
         rest = np.setdiff1d(np.arange(len(pool.X)), np.append(pool.labeled, rows))[: n - len(rows)]
         nothing = np.zeros(len(rest))
-        return Spread(rows, picks.gain, picks.radius) + Spread(rest, nothing, nothing), clusters[same.place]
+        return Ranking(rows, picks.gain, picks.radius) + Ranking(rest, nothing, nothing), clusters[same.place]
 
-    def _spread(self, pool: Pool, n: int, weights: Scores | None) -> tuple[Spread, npt.NDArray[np.int32]]:
+    def _spread(self, pool: Pool, n: int, weights: Scores | None) -> tuple[Ranking, npt.NDArray[np.int32]]:
         """The picks, and the cluster of every row."""
         rng, run, labeled = pool.random_state, pool.checkpoint, pool.labeled
         if run.on_disk:
             run.begin(self._described(pool, n, weights))
-        points, clusters, centers, density = self._measured(pool.X, pool.scaling, rng, run)
-        if weights is not None:
-            ones = np.ones(len(weights), points.dtype)
-            density = (density or Charge(ones, ones)).times(weights)
-        if not self.across_clusters:
-            picks = spread_clusters(
-                points, n, labeled, clusters, centers, density, quota=self.balance_clusters, n_starts=10,
-                start_length=10, direction="tangent", rng=rng, stages=run,
-            )  # fmt: skip
-        elif self.balance_clusters:
-            picks = spread_quota(points, n, labeled, clusters, len(centers), density)
-        else:
-            first = None
-            if wanted := min(self._representatives(labeled), n):
-                first = run.once("cover", lambda: {"rows": cover(points, wanted, labeled, rng, weights)}, rng)["rows"]
-            picks = spread_pool(points, n, labeled, density, first, run)
-        return picks, clusters
+        with open_rows(pool.X, pool.scaling, device=self.device, checkpoint=run) as store:
+            rows, clusters, centers, density = self._measured(store, pool.scaling, rng, run)
+            if weights is not None:
+                density = (density or DensityWeights.equal(rows)).times(weights)
+            if not self.across_clusters:
+                picks = spread_within_clusters(
+                    rows, n, labeled, clusters, centers, density, balance_clusters=self.balance_clusters, n_starts=10,
+                    start_length=10, direction="tangent", rng=rng, checkpoint=run,
+                )  # fmt: skip
+            elif self.balance_clusters:
+                picks = spread_balanced(rows, n, labeled, clusters, len(centers), density)
+            else:
+                first = None
+                if wanted := min(self._representatives(labeled), n):
+                    first = run.stage(
+                        "representatives", lambda: {"rows": representatives(rows, wanted, labeled, rng, weights)}, rng
+                    )["rows"]
+                picks = spread(rows, n, labeled, density, first, run)
+            return picks, clusters
 
     def _measured(
-        self, X: Any, scaling: Scaling, rng: np.random.RandomState, run: Memory
-    ) -> tuple[Any, npt.NDArray[np.int32], npt.NDArray[Any], Charge | None]:
-        """The scaled points, their clusters and centres, and their density weights."""
-        points = scaled_points(X, scaling, self.device, run)
-        k = auto_clusters(len(X)) if self.n_clusters == "auto" else int(self.n_clusters)
-        if k > len(X):
-            raise UserError(f"n_clusters is {k}, but X has only {len(X)} rows: ask for at most {len(X)}")
+        self, rows: RowStore, scaling: Scaling, rng: np.random.RandomState, run: NullCheckpoint
+    ) -> tuple[RowStore, npt.NDArray[np.int32], npt.NDArray[Any], DensityWeights | None]:
+        """The rows that distances are measured between, their clusters and centres, and their density weights."""
+        n = rows.shape[0]
+        k = auto_clusters(n) if self.n_clusters == "auto" else int(self.n_clusters)
+        if k > n:
+            raise UserError(f"n_clusters is {k}, but X has only {n} rows: ask for at most {n}")
         kmeans = SphericalKMeans(k, max_iter=10, tol=1e-3, random_state=rng.randint(2**31))
-        points, clusters, centers = clustered(points, kmeans, SAMPLE, scaling, rng, run)
+        rows, clusters, centers = clustered(rows, kmeans, SAMPLE, scaling, rng, run)
         if self.density_power is None:
-            return points, clusters, centers, None
-        spacing = run.once("spacing", lambda: {"r": local_spacing(points, clusters, len(centers))})["r"]
+            return rows, clusters, centers, None
+        spacing = run.stage("spacing", lambda: {"r": local_spacing(rows, clusters, len(centers))})["r"]
         power = DENSITY_POWER if self.density_power == "auto" else float(self.density_power)
-        return points, clusters, centers, charge_of(spacing, power, self.outlier_fraction)
+        return rows, clusters, centers, density_weights(spacing, power, self.outlier_fraction)
 
     def _representatives(self, labeled: Rows) -> int:
         """How many of the next picks represent the pool."""
@@ -212,7 +213,7 @@ class MHEAL(Strategy):
             return 0
         return max(0, self.n_representatives - len(labeled))
 
-    def _reasons(self, pool: Pool, picks: Spread, clusters: npt.NDArray[np.int32]) -> list[str]:
+    def _reasons(self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32]) -> list[str]:
         """A sentence for each pick."""
         first, size = self._representatives(pool.labeled), np.bincount(clusters)
         uncertain = "" if pool.model is None else "; the model is uncertain there"
@@ -245,5 +246,6 @@ class MHEAL(Strategy):
         rng = np.random.RandomState(self.random_state)
         X = as_array(X, int(rng.randint(2**31)))
         rows = as_labeled(rows, len(X))
-        points, _, _, density = self._measured(X, self.scaling, rng, Memory())
-        return charged_energy(points.take(rows), np.ones(len(rows)) if density is None else density.weight[rows])
+        with open_rows(X, self.scaling, device=self.device) as store:
+            points, _, _, density = self._measured(store, self.scaling, rng, NullCheckpoint())
+            return density_energy(points.take(rows), np.ones(len(rows)) if density is None else density.weight[rows])

@@ -14,6 +14,9 @@ Rows = npt.NDArray[np.int64]
 Seed = int | np.random.Generator | None
 
 BLOCK = 1 << 22  # numbers in one temporary: 32 MB in float64
+HEAD = 1024  # rows that are looked at first, to see whether rows have unit length
+FEW = 8  # columns; with fewer, much of what is known of a row is its length
+NEAR = 0.01  # what a length may miss of 1: features may have 16 bits a number
 
 
 def as_matrix(X: npt.ArrayLike) -> Floats:
@@ -110,3 +113,28 @@ def gaussian_random_projection(
         P /= np.sqrt(kappa if n is None else n)
     projected: Floats = X @ P.astype(X.dtype).T
     return projected
+
+
+def begins_on_sphere(X: Any) -> bool:
+    """Whether the first rows of an array or a tensor have unit length: if not, the others need not be looked at."""
+    if X.shape[0] == 0 or X.shape[1] < 2:
+        return False
+    head = X[:HEAD]
+    rows = head.detach().float().cpu().numpy() if hasattr(head, "detach") else np.asarray(head)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return unit_lengths(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
+
+
+def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
+    """Whether these are all 1, or 0 for a few."""
+    unit = np.abs(lengths - 1) <= NEAR
+    return bool((unit | (lengths == 0)).all() and 2 * unit.sum() > len(unit))
+
+
+def to_sphere(X: npt.NDArray[Any], few: int = FEW) -> npt.NDArray[Any]:
+    """Rows of unit length; rows of zeros or with NaN, and rows of fewer columns than `few`, stay as they are."""
+    if X.shape[1] < few:
+        return np.ascontiguousarray(X)
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))[:, None]
+    lengths[(lengths == 0) | ~np.isfinite(lengths)] = 1
+    return np.ascontiguousarray(X / lengths.astype(X.dtype))

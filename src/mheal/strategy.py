@@ -16,16 +16,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
+from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
 from .classes import as_classes, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .labelled import split_labels
-from .runtime.checkpoint import Memory, Workspace, kept_unless_mistaken
-from .runtime.memory import limited_pages
+from .runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
+from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
-from .scaled import form_of, to_numpy
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, is_fitted, warn_unused
@@ -74,7 +74,7 @@ class Pool:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
-    checkpoint: Memory = field(default_factory=Memory)
+    checkpoint: NullCheckpoint = field(default_factory=NullCheckpoint)
     utility: npt.NDArray[np.float64] | None = None
 
     @property
@@ -129,7 +129,7 @@ class Strategy(BaseEstimator, ABC):
         utility: Any = None,
         scaling: Scaling | None = None,
         memory_limit: int | None = None,
-        checkpoint: str | Path | Memory | None = None,
+        checkpoint: str | Path | NullCheckpoint | None = None,
         random_state: Seed = None,
         progress: bool | Progress = False,
     ) -> Selection:
@@ -255,21 +255,22 @@ class Strategy(BaseEstimator, ABC):
 
 @contextmanager
 def _opened(
-    checkpoint: str | Path | Memory | None, memory_limit: int | None, progress: bool | Progress, X: Any
-) -> Iterator[Memory]:
+    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress, X: Any
+) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     with ExitStack() as stack:
         report = stack.enter_context(as_progress(progress))
-        if isinstance(checkpoint, Memory):
+        limit = None if memory_limit is None else stack.enter_context(MemoryLimit(memory_limit))
+        if limit is not None:
+            limit.add(X)
+        if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
         elif checkpoint is not None:
-            run = Workspace(checkpoint, memory_limit, report)
-        elif memory_limit is not None:
-            run = Workspace(Path(tempfile.mkdtemp(prefix="mheal-")), memory_limit, report)
+            run = Checkpoint(checkpoint, limit, report)
+        elif limit is not None:
+            run = Checkpoint(Path(tempfile.mkdtemp(prefix="mheal-")), limit, report)
         else:
-            run = Memory(report)
-        if memory_limit is not None:
-            stack.enter_context(limited_pages(X, memory_limit))
+            run = NullCheckpoint(None, report)
         stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:

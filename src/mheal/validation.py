@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .exceptions import UserError, UserTypeError
-from .scaling import to_sphere
+from .sphere import to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
 REDUCED = 128

@@ -3,15 +3,15 @@
 Every index that is returned is a row of the pool that was passed in.
 """
 
-from .density import charged_max_min
-from .farthest_first import max_min
+from .facility_location import facility_location
+from .farthest_first import farthest_first
 from .riesz import riesz_descent, riesz_search, snap
 from .sequential import best_start, sequential
 
 __all__ = [
     "best_start",
-    "charged_max_min",
-    "max_min",
+    "facility_location",
+    "farthest_first",
     "riesz_descent",
     "riesz_search",
     "sequential",

@@ -1,81 +1,113 @@
-"""The density charge: what makes a minimum-energy design follow the data instead of its outliers.
+"""Local spacing and density weights: they make a minimum-energy design follow the data instead of its outliers.
 
-Give point i the charge q_i = r_i^{1/(2p)}, r_i its local spacing, and minimise Σ (q_i q_j / |x_i − x_j|)^s. For
-large s the greedy step is again a max-min, of |x − w| / (q_x q_w) (minimum-energy designs, Joseph et al. 2015).
-p → ∞ is the paper; p = 1 measures every distance in units of √(r_i r_j); below 1 the picks collapse
-into the densest region.
+Let r_i be the local spacing of row i and q_i = r_i^{1/(2p)}; minimise Σ (q_i q_j / |x_i − x_j|)^s. For large s the
+greedy step is again farthest-first, by |x − w| / (q_x q_w) (minimum-energy designs, Joseph et al. 2015). p → ∞ is the
+paper; p = 1 measures every distance relative to the local spacing √(r_i r_j); below 1 the picks collapse into the
+densest region.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..backends.cpu.points import Points
-from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
-from ..cluster.spherical import SphericalKMeans
+from ..backends.base import Floats, Labels, RowStore
+from ..backends.cpu.grouping import members_at
 from ..energy import CLAMP, potential, squared_chords
 from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
 from ..sphere import blocks
-from ..validation import as_budget, as_labeled, as_pool, as_start
-from .farthest_first import traverse
-from .local_spacing import local_spacing
 
-POWER = 1.25
-TRIM = 0.05
+DENSITY_POWER = 1.25
+OUTLIER_FRACTION = 0.05
 FLOOR = 0.01  # of the median spacing: dozens of duplicates would otherwise have an infinite density
-DEMOTED = 1e-6  # what is left of the weight of a row that must wait
+DEMOTED = 1e-6  # the share of their weight that outliers keep
+
+NEIGHBOURS = 20
+REFERENCES = 512  # at most this many rows of a cluster serve as possible neighbours,
+FEWER = 128  # or so many in a large pool,
+COMPARISONS = 1 << 24  # where this many are enough
+FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
 
-class Charge(NamedTuple):
+class DensityWeights(NamedTuple):
     """1/q² of each row: what squared distances are multiplied by, at either end."""
 
-    weight: npt.NDArray[Any]  # of a row that is labelled or picked
-    candidate: npt.NDArray[Any]  # of a row that may be picked
+    weight: Floats  # of a row that is labelled or picked
+    candidate: Floats  # of a row that may be picked
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Charge":
-        """The charge of these rows alone."""
-        return Charge(self.weight[rows], self.candidate[rows])
+    def take(self, rows: npt.NDArray[Any]) -> "DensityWeights":
+        """The weights of these rows alone."""
+        return DensityWeights(self.weight[rows], self.candidate[rows])
 
-    def times(self, worth: npt.NDArray[np.float64]) -> "Charge":
-        """The same, but distances from candidates count times their worth; those of none come last."""
-        least = np.maximum(worth, np.sqrt(DEMOTED))
-        return Charge(self.weight, (self.candidate * (least * least)).astype(self.candidate.dtype))
+    def times(self, utility: npt.NDArray[np.float64]) -> "DensityWeights":
+        """The same, but distances from candidates count times their utility; rows of none come last."""
+        least = np.maximum(utility, np.sqrt(DEMOTED))
+        return DensityWeights(self.weight, (self.candidate * (least * least)).astype(self.candidate.dtype))
+
+    @classmethod
+    def equal(cls, rows: RowStore) -> "DensityWeights":
+        """A weight of 1 for every row: distances as they are."""
+        ones = np.ones(rows.shape[0], rows.dtype)
+        return cls(ones, ones)
 
 
-def charge_of(spacing: npt.NDArray[Any], p: float = POWER, trim: float = TRIM) -> Charge:
-    """The charge that follows from each row's local spacing; the median row has weight 1.
+def local_spacing(
+    rows: RowStore, labels: Labels, n_clusters: int, neighbours: int = NEIGHBOURS, references: int = REFERENCES
+) -> Floats:
+    """r_i of each row: the mean distance to its 20 nearest neighbours inside its cluster.
 
-    The sparsest rows, a share `trim` of all, are picked only when nothing else is left.
+    Of a large cluster every s-th row serves as a possible neighbour, and 20/s neighbours are looked for, but 8 at
+    least, so that about the same ball is measured. Rows of a tiny cluster look for neighbours in the whole pool.
     """
-    if not p > 0:
-        raise UserError(f"the power p of the charge must be positive, got {p!r}")
-    if not 0 <= trim < 1:
-        raise UserError(f"trim must be a share between 0 and 1, got {trim!r}")
-    return charge_at(spacing, p, *levels_of(spacing, trim))
+    n = len(labels)
+    most = min(references, max(FEWER, COMPARISONS // max(1, n)))
+    counts = np.bincount(labels, minlength=n_clusters)
+    tiny = counts <= FEWEST
+    candidates = np.where(tiny, n, counts).tolist()
+    ranks = [_thin(count, most) for count in candidates]
+    found = members_at(labels, [r[:0] if few else r for r, few in zip(ranks, tiny, strict=True)])
+    chosen = [r if few else own for r, few, own in zip(ranks, tiny, found, strict=True)]
+    wanted = [_wanted(len(r), count, neighbours) for r, count in zip(chosen, candidates, strict=True)]
+    return rows.spacing(labels, chosen, wanted)
 
 
-def levels_of(spacing: npt.NDArray[Any], trim: float) -> tuple[float, Any]:
-    """What a pool's charge is measured by: the typical spacing, and the one above which rows must wait."""
+def _thin(count: int, size: int) -> npt.NDArray[np.int64]:
+    """Every s-th of `count` places, at most `size` of them."""
+    if count <= size:
+        return np.arange(count)
+    return np.linspace(0, count - 1, size).astype(np.int64)
+
+
+def _wanted(references: int, candidates: int, neighbours: int) -> int:
+    """How many of the references count as near."""
+    share = neighbours * references / candidates
+    return max(1, min(references - 1, neighbours, max(FEWEST, round(share))))
+
+
+def density_weights(
+    spacing: Floats, power: float = DENSITY_POWER, outlier_fraction: float = OUTLIER_FRACTION
+) -> DensityWeights:
+    """The weights that follow from each row's local spacing; the median row has weight 1.
+
+    The sparsest rows, a share `outlier_fraction` of all, are picked only when nothing else is left.
+    """
+    if not power > 0:
+        raise UserError(f"density_power must be positive, got {power!r}")
+    if not 0 <= outlier_fraction < 1:
+        raise UserError(f"outlier_fraction must be between 0 and 1, got {outlier_fraction!r}")
     typical = float(np.median(spacing))
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0
-    return typical, np.quantile(spacing, 1 - trim)
+    sparse = spacing > np.quantile(spacing, 1 - outlier_fraction)
+    weight = np.power(np.maximum(spacing / typical, FLOOR), -1.0 / power).astype(spacing.dtype)
+    return DensityWeights(weight, np.where(sparse, weight * weight.dtype.type(DEMOTED), weight))
 
 
-def charge_at(spacing: npt.NDArray[Any], p: float, typical: float, sparse: Any) -> Charge:
-    """The charge of some rows of a pool whose levels are known."""
-    relative = np.maximum(spacing / typical, FLOOR)
-    weight = np.power(relative, -1.0 / p).astype(spacing.dtype)
-    return Charge(weight, np.where(spacing > sparse, weight * weight.dtype.type(DEMOTED), weight))
-
-
-def charged_energy(P: npt.NDArray[Any], weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def density_energy(P: Floats, weight: Floats) -> npt.NDArray[np.float64]:
     """Mean over pairs of −log(|x_i − x_j| / (q_i q_j)) for every beginning of the picks P; NaN for one alone.
 
-    weight : 1/q² of each pick, as in `Charge`
+    weight : 1/q² of each pick, as in `DensityWeights`
     """
     P, weight = np.asarray(P, np.float64), np.asarray(weight, np.float64)
     norms = np.einsum("ij,ij->i", P, P)
@@ -87,36 +119,3 @@ def charged_energy(P: npt.NDArray[Any], weight: npt.NDArray[Any]) -> npt.NDArray
             added[rows] = np.tril(energy, rows.start - 1).sum(axis=1)
     pairs = np.cumsum(np.arange(len(P)), dtype=np.float64)
     return np.divide(np.cumsum(added), pairs, out=np.full(len(P), np.nan), where=pairs > 0)
-
-
-def charged_max_min(
-    X: Any,
-    n: int,
-    start: int | None = None,
-    chosen: Sequence[int] | npt.NDArray[np.int64] = (),
-    p: float = POWER,
-    trim: float = TRIM,
-    random_state: int | None = 0,
-) -> npt.NDArray[np.int64]:
-    """n rows of X in pick order: each is the farthest from its predecessors in units of the local spacing.
-
-    As `max_min`, but distances are divided by the charges of both ends, and the sparsest rows, a share `trim` of
-    all, come last. Without `start` and `chosen` the first pick is the densest row.
-    """
-    X = as_pool(X)
-    chosen = as_labeled(chosen, len(X))
-    n = as_budget(n, len(X) - len(chosen))
-    points = Points.raw(X)
-    points.norms()  # refuses NaN and infinity by their row, before rows are sampled
-    rng = np.random.RandomState(random_state)
-    kmeans = SphericalKMeans(auto_clusters(len(X)), max_iter=10, tol=1e-3, random_state=rng)
-    labels, centers = sampled_clusters(points, kmeans, SAMPLE, rng)
-    spacing = local_spacing(points, labels, len(centers))
-    if start is None and len(chosen) == 0:
-        start = int(np.argmin(spacing))
-    first = [] if start is None else [as_start(start, len(X), chosen)]
-    if len(first) == n:
-        return np.array(first)
-    before = np.append(chosen, first).astype(np.int64)
-    rest = traverse(points, n - len(first), before, charge_of(spacing, p, trim))[0]
-    return np.concatenate([np.array(first, np.int64), rest])

@@ -1,81 +1,151 @@
-"""Covering: the rows that stand best for the pool, for the first labels of all.
+"""Facility location: the rows that represent the pool, for the first labels of all.
 
-Every row x of the pool is drawn to its nearest pick w by 1/(1 + |x − w|²/h²): a Riesz energy with s = 2, kept finite at
-0 by h, the median distance in the pool. Each pick is the one that adds most to the sum of these attractions, so it
-stands where many rows are still far from all picks. The sum is submodular, hence within 1 − 1/e of the best set, and
-a gain that was computed earlier is an upper bound now: few candidates are looked at again. Large pools are
-represented by a sample, as are the candidates.
+The similarity of a row x to its nearest pick w is 1/(1 + |x − w|²/h²): a Riesz energy with s = 2, kept finite at 0 by
+h, the median distance in the pool. Each pick is the one that adds most to the sum of these similarities, so it lies
+where many rows are still far from all picks. The sum is submodular, hence within 1 − 1/e of the best set. A large pool
+is represented by a sample, as are the candidates.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
-from ..backends.cpu.facility_gains import attraction, gains
+from ..backends.base import Rows, RowStore
+from ..backends.cpu.distances import squared_distances
+from ..backends.cpu.facility_gains import gains, similarity
+from ..backends.cpu.points import Points
+from ..validation import as_budget, as_labeled, as_pool
+from .farthest_first import traverse
 
-REFERENCES = 4096  # rows that stand for the pool
+REFERENCES = 4096  # rows that represent the pool
 CANDIDATES = 8192  # rows that may be picked
 PAIRS = 1 << 18  # distances that their median is taken of
 AT_ONCE = 64  # candidates whose gains are renewed together
 BLOCK = 512  # labelled rows looked at together
 TIE = 1e-5  # gains that differ by less, relatively, are equal
-ROUNDING = 1e-5  # of an attraction in float32: duplicates of a pick add no more than that
-
-Rows = npt.NDArray[np.int64]
+ROUNDING = 1e-5  # of a similarity in float32: duplicates of a pick add no more than that
 
 
-def cover(
-    points: Any, n: int, chosen: Rows, rng: np.random.RandomState, worth: npt.NDArray[np.float64] | None = None
-) -> Rows:
-    """At most n rows, best first, that together with `chosen` cover the pool; fewer where nothing is left to gain.
+def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int = 0) -> Rows:
+    """n rows of X, best first, that together represent X: each adds most to the similarity of all rows to their picks.
 
-    worth : what it is worth to cover each row; by default all are worth the same
+    X is taken as it is. Rows that are `labeled` represent X already and are not returned. When nothing is left to
+    gain, the rows farthest from all picks follow.
+
+    >>> facility_location([[0.0], [1.0], [2.0], [9.0], [10.0]], 2)
+    array([1, 3])
     """
-    total = points.shape[0]
-    references = _sample(total, REFERENCES, rng)
-    candidates = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
-    R, C = (points.take(rows).astype(np.float32) for rows in (references, candidates))
+    X = as_pool(X, random_state)
+    labeled = as_labeled(labeled, len(X))
+    n = as_budget(n, len(X) - len(labeled))
+    rows = Points.raw(X)
+    rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
+    picked = representatives(rows, n, labeled, np.random.RandomState(random_state))
+    if len(picked) == n:
+        return picked
+    return np.concatenate([picked, traverse(rows, n - len(picked), np.concatenate([labeled, picked]))[0]])
+
+
+def representatives(
+    rows: RowStore,
+    n: int,
+    chosen: Rows,
+    rng: np.random.RandomState,
+    utility: npt.NDArray[np.float64] | None = None,
+    *,
+    references: int = REFERENCES,
+    candidates: int = CANDIDATES,
+) -> Rows:
+    """At most n rows, best first, that together with `chosen` represent the pool; fewer where nothing is left to gain.
+
+    utility : how much the similarity of each row counts; by default all count the same
+    """
+    total = rows.shape[0]
+    refer = _sample(total, references, rng)
+    may_be = np.setdiff1d(_sample(total, candidates + len(chosen), rng), chosen)
+    R, C = (rows.take(some).astype(np.float32) for some in (refer, may_be))
     scale = _median_square(R[:: -(-(R.shape[0] ** 2) // PAIRS)], R)  # of references only: labels do not change them
-    share = np.ones(len(R), np.float32) if worth is None else _shares(worth[references])
-    so_far = np.zeros(len(R), np.float32)
+    weight = np.ones(len(R), np.float32) if utility is None else _relative(utility[refer])
+    covered = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
-        labelled = points.take(chosen[lo : lo + BLOCK]).astype(np.float32)
-        np.maximum(so_far, attraction(labelled, R, scale, share).max(axis=0), out=so_far)
-    return candidates[_greedy(attraction(C, R, scale, share), so_far, min(n, len(C)))]
+        labelled = rows.take(chosen[lo : lo + BLOCK]).astype(np.float32)
+        np.maximum(covered, similarity(labelled, R, scale, weight).max(axis=0), out=covered)
+    similar = similarity(C, R, scale, weight)
+    every = np.arange(len(C))
+    alone = gains(similar, every, np.zeros_like(covered))
+    # Two rows that are each other's only company add exactly the same: neither rounding nor their order may decide.
+    picked = lazy_greedy(
+        gains(similar, every, covered) if covered.any() else alone,
+        lambda some: gains(similar, some, covered),
+        lambda row: np.maximum(covered, similar[row], out=covered),
+        n,
+        tie=TIE,
+        prefer=alone,
+        least=ROUNDING * len(covered),
+    )
+    return may_be[picked]
 
 
-def _greedy(drawn: npt.NDArray[np.float32], so_far: npt.NDArray[np.float32], n: int) -> Rows:
-    """Candidates (rows of `drawn`) in the order of what each adds; of equal ones what draws most, then the first."""
-    every = np.arange(len(drawn))
-    drawing = gains(drawn, every, np.zeros_like(so_far))
-    bound = gains(drawn, every, so_far) if so_far.any() else drawing.copy()
+def lazy_greedy(
+    gains: npt.NDArray[Any],
+    renew: Callable[[Rows], npt.NDArray[Any]],
+    add: Callable[[int], object],
+    n: int,
+    *,
+    batch: int = AT_ONCE,
+    tie: float = 0.0,
+    prefer: npt.NDArray[Any] | None = None,
+    least: float = 0.0,
+) -> Rows:
+    """At most n candidates in the order of what each adds to a submodular function: the picks of the plain greedy loop.
+
+    What a candidate would add only falls as others are picked, so a gain that was computed earlier is an upper bound.
+    Only candidates that may be the best are computed again, `batch` at a time (Minoux 1978).
+
+    gains : what each candidate would add first, (candidates,); not changed
+    renew : gives what these candidates would add now
+    add : called with each candidate as it is picked
+    tie : gains that differ by less, relatively, are equal
+    prefer : among equal gains the largest of these wins, then the first candidate; by default the first of the largest
+    least : candidates that add no more than this are not picked
+    """
+    bound = np.array(gains)
+    fresh = np.ones(len(bound), bool)
     picked: list[int] = []
-    while len(picked) < n:
-        exact = np.zeros(len(bound), bool)
-        while True:
-            # Two rows that are each other's only company add exactly the same: rounding must not choose between them,
-            # nor their order.
-            first = np.flatnonzero(bound >= bound.max() * (1 - TIE))
-            if exact[first].all():
-                best = int(first[drawing[first].argmax()])
-                break
-            highest = np.argpartition(-bound, min(AT_ONCE, len(bound)) - 1)[:AT_ONCE]
-            stale = np.union1d(highest, first)
-            stale = stale[~exact[stale]]
-            bound[stale], exact[stale] = gains(drawn, stale, so_far), True
-        if bound[best] <= ROUNDING * len(so_far):
+    while len(picked) < min(n, len(bound)):
+        most = bound.max()
+        if most <= least:
+            break
+        top = np.array([bound.argmax()]) if tie == 0 else np.flatnonzero(bound >= most * (1 - tie))
+        if not fresh[top].all():
+            stale = _largest(bound, min(batch, len(bound) - len(picked)))
+            if tie:
+                stale = np.append(stale, np.setdiff1d(top[~fresh[top]], stale))
+            bound[stale], fresh[stale] = renew(stale), True
+            continue
+        best = int(top[0] if prefer is None else top[prefer[top].argmax()])
+        if bound[best] <= least:
             break
         picked.append(best)
-        np.maximum(so_far, drawn[best], out=so_far)
-        bound[best] = -1
+        add(best)
+        bound[best] = -np.inf
+        fresh[:] = False
     return np.array(picked, np.int64)
 
 
-def _shares(worth: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Worth of the references, 1 on average."""
-    return (worth / (worth.mean() or 1.0)).astype(np.float32)
+def _largest(values: npt.NDArray[Any], count: int) -> Rows:
+    """Places of the largest values, the largest first, of equal ones the first."""
+    level = np.partition(values, len(values) - count)[len(values) - count]
+    top = np.flatnonzero(values >= level)
+    return top[np.argsort(-values[top], kind="stable")[:count]]
+
+
+def _relative(utility: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Utility of the references, 1 on average."""
+    return (utility / (utility.mean() or 1.0)).astype(np.float32)
 
 
 def _sample(n: int, size: int, rng: np.random.RandomState) -> Rows:
@@ -86,7 +156,4 @@ def _sample(n: int, size: int, rng: np.random.RandomState) -> Rows:
 
 def _median_square(A: npt.NDArray[np.float32], B: npt.NDArray[np.float32]) -> float:
     """The median squared distance between rows of A and of B; 1 where that is 0."""
-    square = -2 * (A @ B.T)
-    square += np.einsum("ij,ij->i", A, A)[:, None]
-    square += np.einsum("ij,ij->i", B, B)
-    return max(0.0, float(np.median(square))) or 1.0
+    return float(np.median(squared_distances(A, B))) or 1.0

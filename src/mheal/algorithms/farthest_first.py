@@ -1,65 +1,233 @@
-"""Farthest-first traversal: the sequential max-min of Eq. 8, also known as k-center greedy."""
+"""Farthest-first traversal: the sequential max-min of Eq. 8, also known as k-center greedy.
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+It is lazy. Picks only lower the score of a candidate, so a stale score is an upper bound. In each epoch the candidates
+with the largest stale scores, the front, are brought up to date; then rows are picked from the front as long as they
+beat the best bound outside it. The picks are exactly those of the plain loop, and ties go to the lowest row.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..backends import backend
+from ..backends.base import NOTHING, Bound, Candidates, Floats, Rows, RowStore, Scores
 from ..backends.cpu.points import Points
+from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
+from ..cluster.spherical import SphericalKMeans
+from ..runtime.checkpoint import NullCheckpoint
 from ..validation import as_budget, as_labeled, as_pool, as_start
+from .density import OUTLIER_FRACTION, DensityWeights, density_weights, local_spacing
 
-if TYPE_CHECKING:
-    from .density import Charge
+Float64 = npt.NDArray[np.float64]
+AfterEpoch = Callable[[Rows, Floats], None]  # rows picked so far, and their scores
 
 
-def max_min(
-    X: Any, n: int, start: int | None = None, chosen: Sequence[int] | npt.NDArray[np.int64] = ()
-) -> npt.NDArray[np.int64]:
+@dataclass(frozen=True)
+class Ranking:
+    """Rows in pick order, the distance of each from those before it, and the largest distance left after it."""
+
+    rows: Rows
+    gain: Float64
+    radius: Float64
+
+    def __add__(self, then: "Ranking") -> "Ranking":
+        """These picks, then those."""
+        columns = ((getattr(self, name), getattr(then, name)) for name in ("rows", "gain", "radius"))
+        return Ranking(*(np.concatenate(pair) for pair in columns))
+
+    @classmethod
+    def nothing(cls, radius: float) -> "Ranking":
+        """No picks, and the largest distance that is left."""
+        return cls(np.empty(0, np.int64), np.empty(0), np.array([radius]))
+
+    @classmethod
+    def of_scores(cls, rows: Rows, score: Floats, left: float) -> "Ranking":
+        """Scores are squared distances; the first row may have none, since nothing came before it."""
+        distance = np.sqrt(np.maximum(np.append(score, left).astype(np.float64), 0))
+        gain = distance[:-1] if len(score) == len(rows) else np.append(np.inf, distance[:-1])
+        radius = distance[1:] if len(score) == len(rows) else distance
+        return cls(rows.astype(np.int64), gain, radius)
+
+
+def farthest_first(
+    X: Any,
+    n: int,
+    start: int | None = None,
+    chosen: Sequence[int] | Rows = (),
+    *,
+    density_power: float | None = None,
+    outlier_fraction: float = OUTLIER_FRACTION,
+    random_state: int | None = 0,
+) -> Rows:
     """n rows of X in pick order: each is the farthest (Euclidean) from its nearest predecessor.
 
-    `chosen` are rows to keep away from and not to return. `start` is the first pick; without it the
-    first pick is the farthest from `chosen` or, if there are none either, row 0. Ties go to the lowest row, and
-    a duplicate of a pick is taken only when nothing else is left. On unit rows this is Eq. 8: the chord orders
-    points as the geodesic does. The radius of what is left is at most twice the best possible (Gonzalez 1985). A
-    sparse X with over 512 columns is first reduced to 128 by truncated SVD.
+    `chosen` are rows to keep away from and not to return. `start` is the first pick; without it the first pick is the
+    farthest from `chosen` or, if there are none either, row 0. Ties go to the lowest row, and a duplicate of a pick is
+    taken only when nothing else is left. On unit rows this is Eq. 8: the chord orders rows as the geodesic does. The
+    radius of what is left is at most twice the best possible (Gonzalez 1985). A sparse X with over 512 columns is first
+    reduced to 128 by truncated SVD.
 
-    >>> max_min([[0.0], [1.0], [9.0], [10.0]], 3)
+    With a `density_power` distances are measured relative to the local spacing (see `algorithms.density`), and the
+    sparsest rows, a share `outlier_fraction` of all, come last. Without `start` and `chosen` the densest row is first.
+
+    >>> farthest_first([[0.0], [1.0], [9.0], [10.0]], 3)
     array([0, 3, 1])
     """
     X = as_pool(X)
     chosen = as_labeled(chosen, len(X))
     n = as_budget(n, len(X) - len(chosen))
+    rows, weights, first = Points.raw(X), None, 0
+    if density_power is not None:
+        spacing = _spacing(rows, np.random.RandomState(random_state))
+        weights, first = density_weights(spacing, density_power, outlier_fraction), int(np.argmin(spacing))
     if start is None and len(chosen) == 0:
-        start = 0
+        start = first
     if start is None:
-        return traverse(Points.raw(X), n, chosen)[0]
+        return traverse(rows, n, chosen, weights)[0]
     start = as_start(start, len(X), chosen)
     if n == 1:
         return np.array([start])
-    rest = traverse(Points.raw(X), n - 1, np.append(chosen, start))[0]
+    rest = traverse(rows, n - 1, np.append(chosen, start), weights)[0]
     return np.concatenate([[start], rest])
 
 
+def _spacing(rows: RowStore, rng: np.random.RandomState) -> Floats:
+    rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
+    kmeans = SphericalKMeans(auto_clusters(rows.shape[0]), max_iter=10, tol=1e-3, random_state=rng)
+    labels, centers = sampled_clusters(rows, kmeans, SAMPLE, rng)
+    return local_spacing(rows, labels, len(centers))
+
+
+def extend(candidates: Candidates, n: int, after_epoch: AfterEpoch | None = None) -> tuple[Rows, Floats]:
+    """n more rows and their scores, fewer if the candidates run out. Their picks are extended by these rows."""
+    found: list[tuple[Rows, Floats]] = []
+
+    stop = candidates.picks.count + min(n, candidates.left())
+    while candidates.picks.count < stop:
+        _epoch(candidates, NOTHING, stop, found)
+        if after_epoch is not None:
+            after_epoch(*_joined(found))
+    return _joined(found)
+
+
+def _epoch(candidates: Candidates, elsewhere: Bound, stop: int, found: list[tuple[Rows, Floats]]) -> None:
+    """Bring the front up to date and pick from it as long as it beats everything elsewhere."""
+    front = candidates.front()
+    limit = max(elsewhere, front.bound, key=lambda bound: (bound.score, -bound.row))
+    if front.inner is None:
+        found.append(front.pick(limit, stop))
+    else:  # a large front has a front of its own
+        while candidates.picks.count < stop and limit.beaten_by(*front.inner.best()):
+            _epoch(front.inner, limit, stop, found)
+    front.close()
+
+
+def _joined(found: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
+    if not found:
+        return np.empty(0, np.int64), np.empty(0)
+    rows, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, scores
+
+
 def traverse(
-    points: Any,
+    rows: RowStore,
     n: int,
-    chosen: npt.NDArray[np.int64],
-    charge: "Charge | None" = None,
+    chosen: Rows,
+    weights: DensityWeights | None = None,
+    *,
+    first: Scores | None = None,
     workers: int | None = None,
-    first: Any = None,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], float]:
+    checkpoint: NullCheckpoint | None = None,
+) -> tuple[Rows, Floats, float]:
     """n rows of the pool in farthest-first order, the score of each, and the largest score left after them.
 
-    `chosen` holds at least one row, to keep away from; none of them is picked again. A score is a squared distance
-    times the weights of both ends. `first` may hold one of points.first_scores, for chosen[0] and no charge.
+    `chosen` holds at least one row, to keep away from; none of them is picked again. `first` may hold scores against
+    the first of `chosen`. With a checkpoint that stores results a run resumes from the last epoch that was saved.
     """
-    kernels = backend(points)
-    picks = kernels.Picks(points, len(chosen) + n + 1)
-    picks.add(chosen, np.ones(len(chosen), points.dtype) if charge is None else charge.weight[chosen])
-    weight, placed = (None, None) if charge is None else (charge.candidate, charge.weight)
-    traversal = kernels.Traversal(picks, weight=weight, placed=placed, workers=workers, first=first)
-    traversal.exclude(chosen)
-    rows, score = traversal.extend(n + 1)  # one more than wanted: its score is what the others leave
-    return rows[:n], score[:n], float(score[n]) if len(score) > n else 0.0
+    checkpoint = checkpoint or NullCheckpoint()
+    before, gain, norm2 = np.empty(0, np.int64), np.empty(0, rows.dtype), None
+    if stored := checkpoint.load_partial("picks"):
+        before, gain, norm2 = stored["rows"], stored["gain"], stored["norm2"][stored["rows"]]
+        first = Scores(stored["norm2"], stored["score"], stored["seen"])
+    picks = rows.picks(len(chosen) + n + 1)
+    for some, known in ((chosen, None), (before, norm2)):
+        if len(some):
+            picks.add(some, np.ones(len(some), rows.dtype) if weights is None else weights.weight[some], known)
+    weight, placed = (None, None) if weights is None else (weights.candidate, weights.weight)
+    candidates = rows.candidates(picks, weight, placed, first=first, workers=workers)
+    candidates.exclude(chosen)
+
+    def after_epoch(new: Rows, scores: Floats) -> None:
+        checkpoint.report(min(n, len(before) + len(new)), n, "picks")
+        known = candidates.scores()
+        if known is not None:
+            checkpoint.save_partial(
+                "picks", lambda: {"rows": np.append(before, new), "gain": np.append(gain, scores), **known._asdict()}
+            )
+
+    # One more than wanted: its score is what the others leave.
+    new, scores = extend(candidates, n + 1 - len(before), after_epoch)
+    picked, scores = np.append(before, new), np.append(gain, scores)
+    return picked[:n], scores[:n], float(scores[n]) if len(scores) > n else 0.0
+
+
+def spread(
+    rows: RowStore,
+    n: int,
+    labeled: Rows,
+    weights: DensityWeights | None = None,
+    lead: Rows | None = None,
+    checkpoint: NullCheckpoint | None = None,
+) -> Ranking:
+    """n rows of the whole pool, away from labelled ones (Eq. 8); `lead` come first, else the densest row starts."""
+    checkpoint = checkpoint or NullCheckpoint()
+    if lead is not None and len(lead):
+        return _after_lead(rows, n, labeled, weights, lead[:n], checkpoint)
+    start = labeled if len(labeled) else np.array([densest(rows, weights)])
+    found, score, left = traverse(rows, n - (len(labeled) == 0), start, weights, checkpoint=checkpoint)
+    return Ranking.of_scores(found if len(labeled) else np.concatenate([start, found]), score, left)
+
+
+def _after_lead(
+    rows: RowStore, n: int, labeled: Rows, weights: DensityWeights | None, lead: Rows, checkpoint: NullCheckpoint
+) -> Ranking:
+    """Rows that were picked otherwise come first; their distances are measured as those of all others."""
+    chosen = np.concatenate([labeled, lead])
+    weight, candidate = weights or DensityWeights.equal(rows)
+    picks = rows.picks(len(chosen))
+    picks.add(chosen, weight[chosen])
+    P, P_weight = (A.astype(np.float64) for A in picks.taken())
+    own = candidate[chosen].astype(np.float64)
+    before = np.array([nearest_before(P, P_weight, own, i) for i in range(len(labeled), len(chosen))])
+
+    def measure() -> dict[str, npt.NDArray[Any]]:
+        radius, scores = rows.radii(picks, candidate)
+        known = {} if scores is None else {"norm2": scores.norm2, "score": scores.score}
+        return {"radius": radius[-len(lead) :], **known}
+
+    measured = checkpoint.stage("radii", measure)
+    start = Ranking(lead, before, measured["radius"])
+    if len(lead) == n:
+        return start
+    first = None
+    if "norm2" in measured:  # passed on rather than kept: the traversal changes the scores
+        first = Scores(measured.pop("norm2"), measured.pop("score"), len(chosen))
+    found = traverse(rows, n - len(lead), chosen, weights, first=first, checkpoint=checkpoint)
+    return start + Ranking.of_scores(*found)
+
+
+def densest(rows: RowStore, weights: DensityWeights | None, members: npt.NDArray[Any] | None = None) -> int:
+    """The row to start from: the densest of these (all by default) or, without weights, the nearest to their mean."""
+    if weights is not None:
+        return int(np.argmax(weights.candidate) if members is None else members[np.argmax(weights.candidate[members])])
+    at = int(np.argmin(rows.squared_distances_to(rows.mean(members), members)))
+    return at if members is None else int(members[at])
+
+
+def nearest_before(P: Float64, weight: Float64, own: Float64, i: int) -> float:
+    """The distance of pick i from the nearest pick before it; infinite for the first."""
+    if i == 0:
+        return np.inf
+    return float(np.sqrt((np.square(P[:i] - P[i]).sum(axis=1) * weight[:i]).min() * own[i]))

@@ -1,5 +1,6 @@
-"""Max-min inside each cluster, as if there were no other (Algorithm 2)."""
+"""Clusters that share the budget: picks inside each of them (Algorithm 2), or clusters in turn over the whole pool."""
 
+import heapq
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, Literal
@@ -7,149 +8,169 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..backends.base import Floats, Labels, Rows, RowStore, Scores
 from ..backends.cpu.grouping import grouped
-from ..backends.cpu.points import Points, passes
 from ..energy import hyperspherical_energy
-from ..runtime.checkpoint import Memory
-from ..runtime.threads import run_parts, single_threaded_blas, thread_count
-from .density import Charge
-from .farthest_first import traverse
-from .result import Indices, Spread, as_spread
-from .rotation import rotation_starts
-from .starts import densest
-from .turns import members_of, merge, turns_of
+from ..runtime.checkpoint import NullCheckpoint
+from .density import DensityWeights
+from .farthest_first import Ranking, densest, extend, traverse
+from .rotation import Kind, rotation_starts
 
-STATE = 120  # bytes that spreading inside a cluster takes for each of its rows
+ROUNDING = 1e-7  # of a log-product of chords, for each pair: what rounding may change
 
 
-def spread_clusters(
-    points: Any,
-    budget: int,
-    labeled: Indices,
-    labels: npt.NDArray[np.int32],
-    centers: npt.NDArray[Any],
-    charge: Charge | None,
+def spread_balanced(
+    rows: RowStore, n: int, labeled: Rows, labels: Labels, k: int, weights: DensityWeights | None = None
+) -> Ranking:
+    """Clusters take turns, each with its row farthest from every pick of any cluster."""
+    members = members_of(labels, k)
+    turns = turns_of(members, labels[labeled], n)
+    weight, candidate = weights or DensityWeights.equal(rows)
+    picks = rows.picks(len(labeled) + n)
+    start = labeled
+    if len(labeled) == 0:
+        start = np.array([densest(rows, weights, members[turns[0]])])
+    picks.add(start, weight[start])
+    candidates = rows.grouped_candidates(picks, members, candidate, weight)
+    for c, own in enumerate(candidates):
+        own.exclude(start[labels[start] == c])
+    picked = [] if len(labeled) else list(start)
+    gain = [np.inf] * len(picked)
+    for c in turns[len(picked) :]:
+        row, score = extend(candidates[c], 1)
+        picked.append(row[0])
+        gain.append(float(np.sqrt(score[0])))
+    return Ranking(np.array(picked), np.array(gain), rows.radii(picks, candidate)[0][-n:])
+
+
+def spread_within_clusters(
+    rows: RowStore,
+    n: int,
+    labeled: Rows,
+    labels: Labels,
+    centers: Floats,
+    weights: DensityWeights | None = None,
     *,
-    quota: bool,
+    balance_clusters: bool,
     n_starts: int,
     start_length: int | Literal["quota"],
-    direction: Literal["tangent", "chord"],
+    direction: Kind,
     rng: np.random.RandomState,
-    stages: Memory | None = None,
-) -> Spread:
-    """Algorithm 2, steps 4–9: max-min inside each cluster, as if there were no other, then merged.
-
-    Clusters of a pool on disk are first written to the workspace one after the other, with a single pass over the pool.
-    """
-    k, stages = len(centers), stages or Memory()
+    checkpoint: NullCheckpoint | None = None,
+) -> Ranking:
+    """Algorithm 2, steps 4–9: farthest-first inside each cluster, as if there were no other, then merged."""
+    k = len(centers)
     members = members_of(labels, k)
     seeds = rng.randint(2**31, size=k)
-    turns = turns_of(members, labels[labeled], budget)
+    turns = turns_of(members, labels[labeled], n)
     wanted = np.bincount(turns, minlength=k)
-    if not quota:  # any cluster might win every turn
-        wanted = np.minimum(budget, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)])
-    apart = written_apart(points, labels, members, stages) if stages.on_disk and isinstance(points, Points) else None
-    room = STATE + (0 if apart else points.shape[1] * points.dtype.itemsize)
-    workers = max(1, min(thread_count(), stages.room() // (room * max(map(len, members)))))
-    inner = None if workers == 1 else 1  # threads, inside a cluster
-
-    def spread(c: int) -> Spread:
-        """One cluster, on rows that lie together."""
-        first = np.searchsorted(members[c], np.sort(labeled[labels[labeled] == c]))
-        if len(first) == len(members[c]):
-            return Spread.nothing(0.0)
-        if wanted[c] == 0 and len(first) == 0:
-            return Spread.nothing(np.inf)
-        own = apart[c] if apart else points.subset(members[c])
-        own_charge = None if charge is None else charge.take(members[c])
-        return spread_cluster(
-            own, members[c], int(wanted[c]), first, own_charge, centers[c], n_starts=n_starts,
-            start_length=start_length, direction=direction, seed=int(seeds[c]), workers=inner,
-        )  # fmt: skip
-
-    def kept(c: int) -> Spread:
-        return Spread(**stages.once(f"cluster {c}", lambda: asdict(spread(c)), part=True))
-
-    order = sorted(range(k), key=lambda c: -len(members[c]))  # the largest first, so that threads end together
-    with single_threaded_blas():
-        done = run_parts(kept, order, workers)
-    parts = [part for _, part in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
-    return merge(parts, turns if quota else None, budget)
+    if not balance_clusters:  # any cluster might win every turn
+        wanted = np.minimum(n, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)])
+    parts: list[Ranking | None] = [None] * k
+    jobs = []
+    for c, own in enumerate(members):
+        known = np.searchsorted(own, np.sort(labeled[labels[labeled] == c]))
+        if len(known) == len(own):
+            parts[c] = Ranking.nothing(0.0)
+        elif wanted[c] == 0 and len(known) == 0:
+            parts[c] = Ranking.nothing(np.inf)
+        else:
+            own_weights = None if weights is None else weights.take(own)
+            how = {"n_starts": n_starts, "start_length": start_length, "direction": direction, "seed": int(seeds[c])}
+            jobs.append((c, (own, int(wanted[c]), known, own_weights, centers[c], how)))
+    done = rows.map_groups(
+        spread_cluster, [members[c] for c, _ in jobs], [job for _, job in jobs], "cluster",
+        checkpoint or NullCheckpoint(),
+    )  # fmt: skip
+    for (c, _), found in zip(jobs, done, strict=True):
+        parts[c] = Ranking(**found)
+    return merge([part for part in parts if part is not None], turns if balance_clusters else None, n)
 
 
 def spread_cluster(
-    own: Any,
+    own: RowStore,
     members: npt.NDArray[Any],
     n: int,
-    labeled: Indices,
-    charge: Charge | None,
-    center: npt.NDArray[Any],
-    *,
-    n_starts: int,
-    start_length: int | Literal["quota"],
-    direction: Literal["tangent", "chord"],
-    seed: int,
+    labeled: Rows,
+    weights: DensityWeights | None,
+    center: Floats,
+    how: dict[str, Any],
     workers: int | None,
-) -> Spread:
-    """n picks among the points of one cluster, which are these members of the pool; `labeled` are places among them."""
+) -> dict[str, npt.NDArray[Any]]:
+    """A ranking of n rows of one cluster, which are these members of the pool; `labeled` are places among them."""
     if len(labeled):
-        rows, score, left = traverse(own, n, labeled, charge, workers=workers)
-        return as_spread(members[rows], score, left) if len(rows) else Spread.nothing(float(np.sqrt(left)))
-    if charge is not None:
-        candidates = densest(own, charge)
+        rows, score, left = traverse(own, n, labeled, weights, workers=workers)
+        found = Ranking.of_scores(members[rows], score, left) if len(rows) else Ranking.nothing(float(np.sqrt(left)))
+        return asdict(found)
+    if weights is not None:
+        starts = np.array([densest(own, weights)])
     else:
-        candidates = rotation_starts(own.array(), center, n_starts, direction, random_state=seed)
-    length = n if start_length == "quota" else int(start_length)
-    return best_start(own, members, candidates, n, length, charge, workers)
+        starts = rotation_starts(own.array(), center, how["n_starts"], how["direction"], random_state=how["seed"])
+    length = n if how["start_length"] == "quota" else int(how["start_length"])
+    return asdict(_best_start(own, members, starts, n, length, weights, workers))
 
 
-def written_apart(
-    points: Points, labels: npt.NDArray[np.int32], members: list[npt.NDArray[Any]], stages: Memory
-) -> list[Points]:
-    """The points of each cluster, one cluster after the other in a file of the workspace."""
-    ends = np.append(0, np.cumsum([len(m) for m in members]))
-    A = stages.scratch("clusters-apart", points.shape, points.dtype)
-
-    def write() -> dict[str, npt.NDArray[Any]]:
-        place = ends[:-1].copy()  # where the next row of each cluster goes
-        for lo, hi in passes(points.X):
-            order, cuts = grouped(labels, len(members), lo, hi)
-            rows = points.take(order)
-            for c in np.flatnonzero(np.diff(cuts)):
-                size = cuts[c + 1] - cuts[c]
-                A[place[c] : place[c] + size] = rows[cuts[c] : cuts[c + 1]]
-                place[c] += size
-        A.flush()  # type: ignore[attr-defined]
-        return {"ends": ends}
-
-    stages.once("written apart", write)
-    return [Points.raw(A[lo:hi]) for lo, hi in pairwise(ends)]
-
-
-def best_start(
-    own: Any,
+def _best_start(
+    own: RowStore,
     members: npt.NDArray[Any],
-    candidates: Indices,
+    starts: Rows,
     n: int,
     length: int,
-    charge: Charge | None,
+    weights: DensityWeights | None,
     workers: int | None,
-) -> Spread:
-    """Eq. 12: the max-min sequence from the candidate whose first `length` picks have the largest product of chords."""
+) -> Ranking:
+    """Eq. 12: the farthest-first sequence from the start whose first `length` picks have the largest chord product."""
 
-    def sequence(start: np.int64, picks: int, first: Any = None) -> tuple[Indices, npt.NDArray[Any], float]:
-        rows, score, left = traverse(own, picks - 1, np.array([start]), charge, workers=workers, first=first)
+    def sequence(start: np.int64, picks: int, first: Scores | None = None) -> tuple[Rows, Floats, float]:
+        rows, score, left = traverse(own, picks - 1, np.array([start]), weights, first=first, workers=workers)
         return np.concatenate([[start], rows]), score, left
 
     length = min(length, len(members))
-    if len(candidates) == 1:
-        best = sequence(candidates[0], n)
+    if len(starts) == 1:
+        best = sequence(starts[0], n)
     else:
-        first = own.first_scores(candidates)
-        runs = [sequence(start, length, scores) for start, scores in zip(candidates, first, strict=True)]
+        first = own.first_scores(starts)
+        runs = [sequence(start, length, scores) for start, scores in zip(starts, first, strict=True)]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
         # Two starts that are each other's farthest rows give the same set: only rounding tells their products apart.
-        rounding = 1e-7 * length * (length - 1) / 2
-        winner = int(np.flatnonzero(product >= product.max() - rounding)[0])
-        best = runs[winner] if length == n else sequence(candidates[winner], n)
-    return as_spread(members[best[0]], *best[1:])
+        winner = int(np.flatnonzero(product >= product.max() - ROUNDING * length * (length - 1) / 2)[0])
+        best = runs[winner] if length == n else sequence(starts[winner], n)
+    return Ranking.of_scores(members[best[0]], *best[1:])
+
+
+def members_of(labels: Labels, k: int) -> list[npt.NDArray[Any]]:
+    """The rows of each cluster, ascending."""
+    order, ends = grouped(labels, k)
+    return [order[lo:hi] for lo, hi in pairwise(ends)]
+
+
+def turns_of(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> Rows:
+    """Whose turn it is: the cluster with fewest labels, the largest of these, as long as it has rows.
+
+    Any prefix is as balanced as can be: each cluster gets n/k picks, the largest ones the remainder.
+    """
+    counts = np.bincount(labeled, minlength=len(members))
+    queue = [(int(counts[c]), -len(m), c) for c, m in enumerate(members) if len(m) > counts[c]]
+    heapq.heapify(queue)
+    turns = np.empty(n, np.int64)
+    for t in range(n):
+        count, size, c = heapq.heappop(queue)
+        turns[t] = c
+        if count + 1 < -size:
+            heapq.heappush(queue, (count + 1, size, c))
+    return turns
+
+
+def merge(parts: list[Ranking], turns: Rows | None, n: int) -> Ranking:
+    """One order for all: clusters take turns or, without turns, the largest gain goes first."""
+    at = np.zeros(len(parts), np.int64)
+    rows, gain, radius = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    sizes = np.array([len(p.rows) for p in parts])
+    left = np.array([p.gain[0] if len(p.gain) else p.radius[-1] for p in parts])
+    for t in range(n):
+        c = int(turns[t]) if turns is not None else int(np.argmax(np.where(at < sizes, left, -1)))
+        rows[t], gain[t] = parts[c].rows[at[c]], parts[c].gain[at[c]]
+        left[c] = parts[c].radius[at[c]]
+        at[c] += 1
+        radius[t] = left.max()
+    return Ranking(rows, gain, radius)

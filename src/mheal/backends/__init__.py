@@ -1,13 +1,87 @@
-"""The only hot loops: numba and BLAS on the CPU, torch where the data already lives there.
+"""Where the rows of a pool lie and how they are worked on: `open_rows` picks the backend, once.
 
-Both backends offer the same names: Points (the pool as kernels see it), Picks, Traversal and spacing. What goes in and
-comes out is NumPy; only the pool and its scores stay on the device.
+`base.RowStore` is what every algorithm is written against. `cpu` works on arrays and memory maps with numba and BLAS,
+`torch` on tensors, and on arrays where a device is given, `dask` on Dask arrays.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 
-def backend(points: Any) -> Any:
-    """The module that works on these points: kernels.cpu or kernels.torch."""
-    return import_module(f".{points.backend}", __name__)
+from ..exceptions import UserError
+from ..runtime.checkpoint import NullCheckpoint
+from ..sphere import begins_on_sphere, unit_lengths
+from .base import RowStore
+
+
+def form_of(X: Any) -> str:
+    """What holds the rows: "torch" (a tensor), "dask" (a Dask array) or "cpu" (anything else)."""
+    package = type(X).__module__.partition(".")[0]
+    return package if package in ("torch", "dask") else "cpu"
+
+
+def to_numpy(X: Any) -> npt.NDArray[Any]:
+    """The rows of an array or a tensor as an array."""
+    if form_of(X) != "torch":
+        return np.asarray(X)
+    rows: npt.NDArray[Any] = import_module(".torch", __package__).as_pool(X).cpu().numpy()
+    return rows
+
+
+@contextmanager
+def open_rows(
+    X: Any, scaling: str = "auto", *, device: str | None = None, checkpoint: NullCheckpoint | None = None
+) -> Iterator[RowStore]:
+    """The scaled rows of X, for the block.
+
+    X : a checked pool: an array or memory map of floats (`validation.as_pool`), a tensor, or a Dask array
+    scaling : "raw", or "standard": columns of mean 0 and standard deviation 1. "auto" is raw where rows have unit
+        length. "unit" is "standard" as well: call `.unit()` once the rows are clustered
+    device : the torch device to work on; None: the CPU, or where the tensor is
+    checkpoint : keeps the moments of the columns, and the memory limit
+    """
+    checkpoint = checkpoint or NullCheckpoint()
+    form = form_of(X)
+    if form == "dask":
+        dask = import_module(".dask", __package__)
+        with dask.connected() as client:
+            checkpoint.report(0, 0, "reading")
+            yield dask.DaskRows.scaled(X, scaling, client)
+    elif form == "torch" or device is not None:
+        points = import_module(".torch", __package__).Points
+        place = {} if form == "torch" else {"device": device}
+        yield _scaled(X, scaling, lambda: points.raw(X, **place), lambda: points.standardized(X, **place))
+    else:
+        from .cpu.points import Points, moments
+
+        limit = checkpoint.limit
+
+        def standardized() -> Points:
+            found = checkpoint.stage(
+                "moments", lambda: dict(zip(("mean", "deviation"), moments(X, limit), strict=True))
+            )
+            return Points.standardized(X, (found["mean"], found["deviation"]), limit)
+
+        yield _scaled(X, scaling, lambda: Points.raw(X, limit), standardized)
+
+
+def _scaled(X: Any, scaling: str, raw: Callable[[], RowStore], standardized: Callable[[], RowStore]) -> RowStore:
+    """The rows as they are or standardised; refuses NaN, infinity, and rows that are all equal."""
+    if scaling == "raw" or (scaling == "auto" and begins_on_sphere(X)):
+        rows = raw()
+        lengths = rows.norms()  # refuses NaN and infinity by their row, before rows are sampled
+        if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(X)):
+            return rows
+    rows = standardized()
+    if rows.constant() and len(X) > 1:
+        raise UserError(f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between")
+    return rows
+
+
+def _all_equal(X: Any) -> bool:
+    """Whether there is nothing to choose between; mostly two rows show that there is."""
+    return len(X) > 1 and bool((X[0] == X[1]).all()) and bool((X[:1] == X).all())

@@ -1,6 +1,5 @@
-"""Spherical k-means (§5.1) and the spacing of points inside its clusters."""
+"""Spherical k-means (§5.1)."""
 
-from ..algorithms.local_spacing import local_spacing
 from .spherical import SphericalKMeans
 
-__all__ = ["SphericalKMeans", "local_spacing"]
+__all__ = ["SphericalKMeans"]

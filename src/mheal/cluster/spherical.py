@@ -12,15 +12,14 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..backends import backend
+from ..backends.base import UnitRows
 from ..backends.cpu.points import Points
+from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
-from .lloyd import Clustering, Lloyd
-from .plain import PlainLloyd
-from .seeding import plus_plus, sample_rows
-from .sparse import SparseRows
+from .lloyd import Clustering, lloyd
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
+SEEDING = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -84,16 +83,18 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._check_parameters(X.shape[0])
-        return self._fit(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
+        return self.fit_rows(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
 
-    def _fit(self, X: Any, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
-        """The same for data that is known to be good: SparseRows, or Points of either backend."""
+    def fit_rows(self, rows: UnitRows, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
+        """As `fit`, for rows that were checked and lie in a store of any backend."""
         rng = check_random_state(self.random_state)
-        engine = Lloyd if isinstance(X, Points) else PlainLloyd
 
         def one(run: int) -> Clustering:
-            lloyd = engine(X, self._seed(X, weight, rng), weight)
-            return lloyd.run(self.max_iter, self.tol, lambda i, shift: self._report(run, i, shift))
+            start = self._seed(rows, weight, rng)
+            return lloyd(
+                rows, start, weight, max_iter=self.max_iter, tol=self.tol,
+                progress=lambda i, shift: self._report(run, i, shift),
+            )  # fmt: skip
 
         best = min((one(run) for run in range(self._runs())), key=lambda result: result.inertia)
         self.cluster_centers_, self.labels_ = best.centers, best.labels
@@ -149,7 +150,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if self.n_init != "auto" and (not isinstance(self.n_init, Integral) or self.n_init < 1):
             raise UserError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
         if self.n_clusters > n:
-            raise UserError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for at most {n} clusters")
+            raise UserError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: use at most {n} clusters")
 
     def _runs(self) -> int:
         if not isinstance(self.init, str):
@@ -158,7 +159,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return 10 if self.init == "random" else 1
         return int(self.n_init)
 
-    def _seed(self, X: Any, weight: npt.NDArray[Any] | None, rng: np.random.RandomState) -> npt.NDArray[Any]:
+    def _seed(self, X: UnitRows, weight: npt.NDArray[Any] | None, rng: np.random.RandomState) -> npt.NDArray[Any]:
         """Unit centres to start from."""
         if not isinstance(self.init, str):
             given = np.array(self.init, dtype=X.dtype, order="C")
@@ -174,12 +175,9 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             usable = np.resize(usable, self.n_clusters)
         if self.init == "random":
             return X.directions(rng.choice(usable, self.n_clusters, replace=False))
-        sample = sample_rows(usable, self.n_clusters, rng)
+        sample = _sampled(usable, self.n_clusters, rng)
         w = np.ones(len(sample)) if weight is None else weight[sample]
-        if getattr(X, "backend", None) == "torch":
-            return X.directions(sample[backend(X).plus_plus(X, sample, w, self.n_clusters, rng)])
-        U = X.take(sample) if isinstance(X, SparseRows) else X.directions(sample)
-        return X.directions(sample[plus_plus(U, w, self.n_clusters, rng)])
+        return X.directions(sample[X.plus_plus(sample, w, self.n_clusters, rng)])
 
     def _report(self, run: int, iteration: int, shift: float) -> None:
         if self.verbose:
@@ -192,3 +190,11 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _sampled(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+    """Rows to seed from: all usable ones, or a random sample of them, ascending."""
+    size = max(SEEDING, 20 * k)
+    if len(usable) <= size:
+        return usable
+    return np.sort(rng.choice(usable, size, replace=False))

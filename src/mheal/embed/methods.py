@@ -13,7 +13,7 @@ from ..exceptions import UserError
 from ..io.source import Kind
 from ..runtime.progress import Progress
 from ..runtime.threads import single_threaded_blas
-from ..scaling import FEW, to_sphere
+from ..sphere import FEW, to_sphere
 from ..validation import as_array, refuse_nonfinite
 
 COMPONENTS = 64

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
-from ..scaling import to_sphere
+from ..sphere import to_sphere
 
 COMPONENTS = 100
 VOCABULARY = 50_000

@@ -10,7 +10,7 @@ import polars as pl
 
 from ..backends.cpu.points import moments, passes
 from ..exceptions import UserError
-from ..runtime.checkpoint import Memory
+from ..runtime.checkpoint import NullCheckpoint
 from .ids import USUAL
 from .source import Source
 from .tables import HELD_BY_FLOAT32, ROW_NUMBERS
@@ -42,7 +42,7 @@ class ShardIds:
 def stream_shards(
     files: Sequence[Path],
     name: str,
-    stages: Memory,
+    stages: NullCheckpoint,
     *,
     columns: Sequence[str] | None = None,
     without: Sequence[str] = (),
@@ -76,9 +76,9 @@ def stream_shards(
     A = stages.scratch("pool", (total, width), dtype)
     for at, file in enumerate(files):
         part = A[starts[at] : starts[at + 1]]
-        stages.once(f"shard {at}", lambda file=file, part=part: _copy(file, features, part), part=True)  # type: ignore[misc]
+        stages.stage(f"shard {at}", lambda file=file, part=part: _copy(file, features, part), part=True)  # type: ignore[misc]
         stages.report(int(starts[at + 1]), total, READING)
-    if dtype == np.float64 and stages.once("precision", lambda: {"halve": np.array(_fits_float32(A))})["halve"]:
+    if dtype == np.float64 and stages.stage("precision", lambda: {"halve": np.array(_fits_float32(A))})["halve"]:
         A = _halved(A, stages)
     said = f"the embeddings in column {features[0]!r} ({width} numbers a row)"
     if not vectors:
@@ -218,7 +218,7 @@ def _fits_float32(A: npt.NDArray[Any]) -> bool:
     return bool((np.isfinite(error) & ((error <= 1e-4 * moments(A)[1]) | (low == high))).all())
 
 
-def _halved(A: npt.NDArray[Any], stages: Memory) -> npt.NDArray[Any]:
+def _halved(A: npt.NDArray[Any], stages: NullCheckpoint) -> npt.NDArray[Any]:
     small = stages.scratch("pool-float32", A.shape, np.float32)
 
     def write() -> dict[str, npt.NDArray[Any]]:
@@ -226,7 +226,7 @@ def _halved(A: npt.NDArray[Any], stages: Memory) -> npt.NDArray[Any]:
             small[lo:hi] = A[lo:hi]
         return {}
 
-    stages.once("halved", write)
+    stages.stage("halved", write)
     return small
 
 

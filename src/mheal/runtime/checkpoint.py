@@ -1,7 +1,7 @@
-"""A folder where a long run keeps what it has finished, so that it can be stopped and taken up again.
+"""A folder for the intermediate results of a long run; an interrupted run resumes from it.
 
-A stage is a dictionary of arrays, together with the state of the random numbers after it. Its file is there as a whole
-or not at all, so that a stage whose file exists is finished.
+The result of a stage is a dictionary of arrays, stored with the state of the random numbers after it. Its file is
+written as a whole or not at all, so a stage whose file exists is finished.
 """
 
 import hashlib
@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,40 +16,45 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import UserTypeError
+from ..exceptions import UserError, UserTypeError
 from .files import replacing
 from .lock import Lock
-from .memory import give_back_pages_of, resident
+from .memory import MemoryLimit
 from .progress import Progress
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-EVERY = 30.0  # seconds between two notes of a stage that is under way
+EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST, LOCK = "manifest.json", ".mheal-lock"
-STAGES = (".npz", ".npy", ".part")  # ends of what else we make; marks go before the arrays they speak of
+STAGES = (".npz", ".npy", ".part")  # suffixes of the other files of a checkpoint, in the order they are deleted
 
 
-class OtherRun(ValueError):
+class OtherRun(UserError):
     """The folder holds an unfinished run of something else, or another run is at work in it."""
 
 
-class Memory:
-    """What runs in memory have instead of a workspace: nothing is kept."""
+class NullCheckpoint:
+    """A checkpoint that stores nothing: what runs in memory use.
+
+    limit : the memory limit to keep, if any
+    progress : called with (done, total, what)
+    """
 
     on_disk = False
-    begun = False  # whether what is in the folder is ours
+    begun = False  # whether the folder is locked by this run
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, limit: MemoryLimit | None = None, progress: Progress | None = None) -> None:
+        self.limit = limit
         self._progress = progress
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Say what is being run."""
+        """Describe the run that starts."""
 
-    def once(
+    def stage(
         self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
-        """What `make` gives; from the workspace if an earlier run has got that far, and `rng` is then as it was.
+        """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
 
-        A stage is shown while it is made, unless it is a part of something that is.
+        Progress is reported, except for a `part` of another stage.
         """
         if part:
             return dict(make())
@@ -59,59 +63,71 @@ class Memory:
         self.report(1, 1, name)
         return made
 
-    def note(self, name: str, make: Callable[[], Arrays]) -> None:
-        """Keep how far a stage has come, now and then."""
+    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+        """Store how far a stage has come, from time to time."""
 
-    def noted(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        """What was noted last."""
+    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+        """What was stored last; None if nothing was."""
         return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-        """An array to work in, with what it held when the run was stopped."""
+        """An array to work in, with the content it had when the run was interrupted."""
         return np.empty(shape, dtype)
 
     def room(self) -> int:
         """Bytes of memory that may still be taken."""
-        return 2**63
+        return 2**63 if self.limit is None else self.limit.room()
+
+    def yield_point(self) -> None:
+        """Called between parts of work on the pool: keeps the memory limit, if there is one."""
+        if self.limit is not None:
+            self.limit.yield_point()
 
     def report(self, done: int, total: int, what: str) -> None:
-        """Show how far things are; total 0: not known."""
+        """Report progress; a total of 0 means that it is not known."""
         if self._progress is not None:
             self._progress(done, total, what)
 
     def close(self) -> None:
-        """Let others go on with what was kept."""
+        """Unlock the folder, so that another run may resume."""
 
     def end(self) -> None:
-        """Delete what was kept."""
+        """Delete what was stored."""
 
 
-class Workspace(Memory):
-    """Stages of one run, as files in a folder that is there as long as the run is unfinished.
+class Checkpoint(NullCheckpoint):
+    """Results of the stages of one run, as files in a folder that exists as long as the run is unfinished.
 
     From `begin` to `close` or `end` no other run can use the folder, on Unix.
 
-    limit : bytes of memory that the process is to stay below; None: no limit
+    limit : the memory limit to keep, if any
     progress : called with (done, total, what)
+    every : seconds between two saves of a stage that is under way
     """
 
     on_disk = True
 
-    def __init__(self, folder: str | Path, limit: int | None = None, progress: Progress | None = None) -> None:
-        super().__init__(progress)
-        self.folder, self.limit = Path(folder), limit
+    def __init__(
+        self,
+        folder: str | Path,
+        limit: MemoryLimit | None = None,
+        progress: Progress | None = None,
+        every: float = EVERY,
+    ) -> None:
+        super().__init__(limit, progress)
+        self.folder, self.every = Path(folder), every
         self._last = monotonic()
         self._lock = Lock(self.folder / LOCK)
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Write down what is being run; refuse to go on with something else, or beside another run."""
+        """Store a description of the run; refuse to resume another one, or to work beside another run."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._refuse_other_files()
         try:
             self._lock.take()
         except BlockingIOError:
             raise OtherRun(
-                f"another run is at work in {self.folder}: wait until it is done, or choose another workspace"
+                f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
             ) from None
         self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
@@ -127,42 +143,39 @@ class Workspace(Memory):
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
 
-    def once(
+    def stage(
         self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
-        """What `make` gives, or has given in an earlier run, after which `rng` is then as it was."""
-        kept = self._load(name)
-        if kept is None:
-            kept = super().once(name, make, part=part)
-            self._save(name, kept if rng is None else {**kept, **_state(rng)})
+        """The result of `make`, or what an earlier run has stored, after which `rng` is as it was then."""
+        stored = self._load(name)
+        if stored is None:
+            stored = super().stage(name, make, part=part)
+            self._save(name, stored if rng is None else {**stored, **_state(rng)})
         elif rng is not None:
-            _set_state(rng, kept)
-        return kept
+            _set_state(rng, stored)
+        return stored
 
-    def note(self, name: str, make: Callable[[], Arrays]) -> None:
-        """Keep how far a stage has come, if the last note is old enough."""
-        if monotonic() - self._last >= EVERY:
+    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+        """Store how far a stage has come, if the last save was long enough ago."""
+        if monotonic() - self._last >= self.every:
             self._save(name, make())
             self._last = monotonic()
 
-    def noted(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        """What was noted last."""
+    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+        """What was stored last; None if nothing was."""
         return self._load(name)
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-        """A memory-mapped array to work in, with what it held when the run was stopped."""
+        """A memory-mapped array to work in, with the content it had when the run was interrupted."""
         file = self.folder / f"{name}.npy"
         mode: Any = "r+" if file.exists() else "w+"
         A = np.lib.format.open_memmap(file, mode, *(() if mode == "r+" else (np.dtype(dtype), shape)))
-        give_back_pages_of(A)
+        if self.limit is not None:
+            self.limit.add(A)
         return A
 
-    def room(self) -> int:
-        """Bytes of memory that may still be taken."""
-        return super().room() if self.limit is None else max(0, self.limit - resident())
-
     def close(self) -> None:
-        """Let others use the folder."""
+        """Unlock the folder."""
         self.begun = False
         self._lock.drop()
 
@@ -173,7 +186,7 @@ class Workspace(Memory):
             for path in [*files, self.folder / MANIFEST]:
                 with suppress(OSError):
                     path.unlink()
-            self.close()  # the lock is the last to go, so that nobody takes up what is half deleted
+            self.close()  # the lock is deleted last, so that no run resumes from half of the files
             with suppress(OSError):
                 self.folder.rmdir()
 
@@ -189,7 +202,7 @@ class Workspace(Memory):
         with replacing(self._file(name)) as part, part.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
             file.flush()
-            os.fsync(file.fileno())  # a name without its content would look like a finished stage
+            os.fsync(file.fileno())  # a file without its content would look like a finished stage
 
     def _load(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
         if not self._file(name).exists():
@@ -198,66 +211,53 @@ class Workspace(Memory):
             return {key: stored[key] for key in stored.files}
 
 
-_current: ContextVar[Memory | None] = ContextVar("workspace", default=None)
-
-
 @contextmanager
-def working_in(stages: Memory) -> Iterator[None]:
-    """While the block runs, selections that are given no workspace use this one."""
-    token = _current.set(stages)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-
-
-@contextmanager
-def opened(workspace: "str | Path | Memory | None") -> Iterator[Memory]:
-    """The workspace meant: a folder, which is deleted if all goes well, a workspace, or the one we are working in."""
-    if workspace is None:
-        yield _current.get() or Memory()
+def opened(checkpoint: "str | Path | NullCheckpoint | None") -> Iterator[NullCheckpoint]:
+    """The checkpoint for a run: given as a folder, which is deleted after success, as an object, or None for none."""
+    if checkpoint is None:
+        yield NullCheckpoint()
         return
-    if isinstance(workspace, Memory):
-        with closed_if_stopped([workspace]):
-            yield workspace
+    if isinstance(checkpoint, NullCheckpoint):
+        with closed_if_stopped([checkpoint]):
+            yield checkpoint
         return
-    folder = Workspace(workspace)
+    folder = Checkpoint(checkpoint)
     with kept_unless_mistaken(folder):
         yield folder
     folder.end()
 
 
 @contextmanager
-def kept_unless_mistaken(stages: Memory) -> Iterator[None]:
-    """What is finished stays if the run is stopped, but not after an error that the same call would meet again."""
-    with closed_if_stopped([stages]):
+def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
+    """Stored results stay when the run is interrupted, but not after a mistake that the same call would repeat."""
+    with closed_if_stopped([checkpoint]):
         try:
             yield
         except OtherRun:
             raise
-        except (ValueError, TypeError):
-            stages.end()
+        except UserError:
+            checkpoint.end()
             raise
 
 
 @contextmanager
-def closed_if_stopped(unfinished: Iterable[Memory]) -> Iterator[None]:
-    """A run that was stopped keeps nobody else out, though what has been raised may still refer to it.
+def closed_if_stopped(unfinished: Iterable[NullCheckpoint]) -> Iterator[None]:
+    """An interrupted run unlocks its folders, though the exception may still refer to them.
 
-    unfinished : its workspaces; those of a list that are there when it is stopped
+    unfinished : its checkpoints; those of a list that are in it when the run is interrupted
     """
     try:
         yield
     except BaseException:
-        for stages in unfinished:
-            stages.close()
+        for checkpoint in unfinished:
+            checkpoint.close()
         raise
 
 
 def mark(X: Any) -> dict[str, Any]:
-    """What tells one pool from another: a few of its rows and, of a file, its name, size and time."""
+    """Identifies a pool: a few of its rows and, of a file, its name, size and time."""
     if not isinstance(X, np.ndarray):
-        raise UserTypeError(f"a workspace is for pools that are arrays or .npy files, not for {type(X).__name__}")
+        raise UserTypeError(f"a checkpoint is for pools that are arrays or .npy files, not for {type(X).__name__}")
     found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
     file = getattr(X, "filename", None)
     if isinstance(X, np.memmap) and file is not None:
@@ -267,7 +267,7 @@ def mark(X: Any) -> dict[str, Any]:
 
 
 def digest(values: Any) -> str:
-    """What tells these numbers from others."""
+    """A hash of these numbers."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 

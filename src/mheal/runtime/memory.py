@@ -1,22 +1,19 @@
-"""Keeping memory-mapped files within a limit: pages that were read or written can be given back at any time."""
+"""A limit on memory: pages of memory-mapped files are given back when the process nears it."""
 
 import mmap
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import numpy as np
 
-from .threads import between_parts, thread_count
+from .threads import thread_count
 
 PART = 50_000_000  # bytes that a thread may touch between two looks at what is in memory
 PAUSE = 0.005  # seconds between looks while code runs that does not work in parts
 _STATM = Path("/proc/self/statm")
-_maps: list[mmap.mmap] = []  # those whose pages are given back
-_limits: list[int] = []  # in force now
 
 
 def resident() -> int:
@@ -31,50 +28,60 @@ def headroom() -> int:
     return PART * (1 + thread_count())
 
 
-def give_back_pages_of(A: Any) -> None:
-    """Count a memory map, read or written, among those that `limited_pages` gives back while it is in force."""
-    mapping = getattr(A, "_mmap", None)
-    if not _limits or not isinstance(A, np.memmap) or mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
-        return
-    with suppress(AttributeError, OSError):  # some systems know no huge pages
-        mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it
-    _maps.append(mapping)
+class MemoryLimit:
+    """Keeps the process below `limit` bytes by giving back the pages of memory maps.
 
+    Those are the maps that were added. Using them brings pages back, from the system's cache if there is room for it,
+    else from disk. A row store calls `yield_point` between parts of its work; inside a `with` block a thread looks
+    after code that does not work in parts. Where the system does not tell how much memory is used, nothing happens.
 
-@contextmanager
-def limited_pages(X: Any, limit: int) -> Iterator[None]:
-    """While the block runs, give the pages of memory maps back whenever the process nears `limit` bytes.
-
-    Those are X, if it is one, and all that `give_back_pages_of` names meanwhile. Using them brings pages back, from the
-    system's cache if there is room for it, else from disk.
+    >>> with MemoryLimit(2 << 30) as limit:  # doctest: +SKIP
+    ...     limit.add(X)
     """
-    if not resident():
-        yield
-        return
-    before, over, threshold = len(_maps), Event(), limit - headroom()
-    _limits.append(limit)
-    give_back_pages_of(X)
-    left = [0]  # bytes in memory after the last time: what was not a page of a file
 
-    def give_back() -> None:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._maps: list[mmap.mmap] = []
+        self._left = 0  # bytes in memory after the last time: what was not a page of a file
+        self._over = Event()
+        self._watcher: Thread | None = None
+
+    def add(self, A: Any) -> None:
+        """Count a memory map, read or written, among those whose pages are given back; other arrays are let pass."""
+        mapping = getattr(A, "_mmap", None)
+        if not isinstance(A, np.memmap) or mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        with suppress(AttributeError, OSError):  # some systems know no huge pages
+            mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it
+        if mapping not in self._maps:
+            self._maps.append(mapping)
+
+    def room(self) -> int:
+        """Bytes that may still be taken."""
+        return max(0, self.limit - resident())
+
+    def yield_point(self) -> None:
+        """Give pages back if the process is near the limit."""
         now = resident()
-        left[0] = min(left[0], now)
-        if now > max(threshold, left[0] + PART // 2):  # else it would cost more than it frees
-            for mapping in _maps:
+        self._left = min(self._left, now)
+        if now > max(self.limit - headroom(), self._left + PART // 2):  # else it would cost more than it frees
+            for mapping in self._maps:
                 mapping.madvise(mmap.MADV_DONTNEED)
-            left[0] = resident()
+            self._left = resident()
 
-    def watch() -> None:
-        while not over.wait(PAUSE):
-            give_back()
+    def __enter__(self) -> "MemoryLimit":
+        if resident():
+            self._over.clear()
+            self._watcher = Thread(target=self._watch, daemon=True)
+            self._watcher.start()
+        return self
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        with between_parts(give_back):
-            yield
-    finally:
-        over.set()
-        watcher.join()
-        _limits.pop()
-        del _maps[before:]
+    def __exit__(self, *_: object) -> None:
+        if self._watcher is not None:
+            self._over.set()
+            self._watcher.join()
+            self._watcher = None
+
+    def _watch(self) -> None:
+        while not self._over.wait(PAUSE):
+            self.yield_point()

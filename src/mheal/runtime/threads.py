@@ -20,28 +20,6 @@ Result = TypeVar("Result")
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
 
 _here = local()  # what holds for the calling thread alone
-_rest: list[Callable[[], None]] = []  # what to do between two parts of work; see `between_parts`
-
-
-def rest() -> None:
-    """Called between two parts of work that read the pool, by whoever did them."""
-    for act in _rest:
-        act()
-
-
-def resting() -> bool:
-    """Whether somebody acts between parts, so that parts should be small."""
-    return bool(_rest)
-
-
-@contextmanager
-def between_parts(act: Callable[[], None]) -> Iterator[None]:
-    """While the block runs, do this after every part of work on the pool, in the thread that did it."""
-    _rest.append(act)
-    try:
-        yield
-    finally:
-        _rest.remove(act)
 
 
 def thread_count() -> int:
@@ -111,12 +89,21 @@ def single_threaded_blas() -> AbstractContextManager[None]:
     return _blas
 
 
-def run_parts(work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None) -> list[Result]:
-    """Results of `work` on each part, in the order of the parts. Work must release the GIL."""
+def run_parts(
+    work: Callable[[Part], Result],
+    parts: Sequence[Part],
+    workers: int | None = None,
+    yield_point: Callable[[], None] | None = None,
+) -> list[Result]:
+    """Results of `work` on each part, in the order of the parts. Work must release the GIL.
+
+    `yield_point` is called after each part, in the thread that did it.
+    """
 
     def one(part: Part) -> Result:
         result = work(part)
-        rest()
+        if yield_point is not None:
+            yield_point()
         return result
 
     workers = min(workers or thread_count(), len(parts))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 
-from ..algorithms.farthest_first import max_min
+from ..algorithms.farthest_first import farthest_first
 from ..strategy import Pool, Rows
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
@@ -34,4 +34,4 @@ def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
     missing = n - len(picked)
     if missing <= 0:
         return picked[:n]
-    return np.concatenate([picked, max_min(pool.Z, missing, chosen=np.concatenate([pool.labeled, picked]))])
+    return np.concatenate([picked, farthest_first(pool.Z, missing, chosen=np.concatenate([pool.labeled, picked]))])

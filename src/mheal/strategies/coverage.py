@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
-from ..algorithms.farthest_first import max_min
+from ..algorithms.farthest_first import farthest_first
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
 from .clustering import euclidean_clusters
@@ -43,7 +43,7 @@ class CoreSet(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         start = None if len(pool.labeled) else int(pool.rng.integers(len(pool.X)))
-        return max_min(pool.Z, n, start=start, chosen=pool.labeled)
+        return farthest_first(pool.Z, n, start=start, chosen=pool.labeled)
 
 
 class ProbCover(Strategy):

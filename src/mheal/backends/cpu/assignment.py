@@ -1,9 +1,9 @@
-"""One assignment pass of spherical k-means, exact, with bounds that skip rows and codes that stand for them.
+"""One assignment pass of spherical k-means: exact, with bounds that skip rows, and quantized rows that go first.
 
 Rows need not be unit: a row's cosine is its dot product times `inverse_norm`. Each row keeps an upper bound
 on the chord to its own centre and a lower bound on the chord to every other one (Hamerly 2010). When centres move, the
 bounds move by the same chord, and a row whose own centre is still nearer than any other can be is not
-even read. Where most rows of a block must be looked at, their codes are, and the rows themselves only if these
+even read. Where most rows of a block must be looked at, their small are, and the rows themselves only if these
 leave two centres possible. Sums are corrected only for rows that changed hands.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .nearest_centers import two_nearest
-from .points import stage
-from .quantized import LANES, UNIT, encode, two_nearest_codes
+from .quantized import LANES, UNIT, quantize, two_nearest_quantized
 from .simd import finite_kernel, kernel, prefetch_row, wide_vectors
+from .staging import stage
 
 BLOCK = 512  # rows worked on together: they stay in cache
 FLUSH = 4096  # rows summed in their own precision before float64 takes over: float32 drifts at a million
@@ -87,16 +87,16 @@ def _settle(partial: Any, sums: Any) -> None:
 def assign_part(
     X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
     C: Any, panels: Any, bias: Any, moved: Any, farthest: Any,
-    codes: Any, code_panels: Any, code_bias: Any, tolerance: float,
+    small: Any, small_panels: Any, small_bias: Any, tolerance: float,
     label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool, G: Any, staged: Any,
 ) -> int:  # fmt: skip
-    """Assign rows lo..hi to the nearest of the unit centres C; `panels` and `code_panels` are these, packed.
+    """Assign rows lo..hi to the nearest of the unit centres C; `panels` and `small_panels` are these, packed.
 
     `moved` are the chords that the centres have gone since the last pass, `farthest` the longest of them. `sums` and
     `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
-    there are no bounds yet, and codes are made; after an `exact` one, `upper` is the chord itself and not only a
-    bound on it. An empty `codes` stands for none. G is scratch for BLOCK rows, `staged` a read-only view of it: of the
-    type of X, so that the tiles are compiled once. Returns how many rows had to be looked at in spite of their codes.
+    there are no bounds yet, and rows are quantized; after an `exact` one, `upper` is the chord itself and not only a
+    bound on it. `small` are the quantized rows, or empty. G is scratch for BLOCK rows, `staged` a read-only view of it:
+    of the type of X, so that the tiles are compiled once. Returns how many quantized rows left two centres possible.
     """
     wide_vectors()
     k, d = sums.shape
@@ -104,7 +104,7 @@ def assign_part(
     rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
     some, wanted = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)  # some of `rows`: as places there, as rows of X
     best, second, where = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, np.int32)
-    top, runner_up, code_where = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    top, runner_up, small_where = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     high, low, inverse = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
     partial, pending, looks = np.zeros((k, d), C.dtype), 0, 0
     unit, off = C.dtype.type(1 / UNIT**2), C.dtype.type(tolerance)
@@ -112,8 +112,8 @@ def assign_part(
     for a in range(lo, hi, BLOCK):
         b = min(hi, a + BLOCK)
         m = 0 if first else _suspects(a, b, label, moved, farthest, upper, lower, rows)
-        coded = codes.size > 0 and (first or exact or 4 * m > b - a)
-        if first or exact or coded:
+        quick = small.size > 0 and (first or exact or 4 * m > b - a)
+        if first or exact or quick:
             m = b - a
             for z in range(m):
                 rows[z] = a + z
@@ -121,14 +121,14 @@ def assign_part(
             inverse[z] = inverse_norm[rows[z]]
 
         n, looked = m, every  # how many rows to look at, and which of `rows` they are
-        if coded:
+        if quick:
             for z in range(0, m, LANES):
                 if first and in_place:
-                    encode(X[a + z : b], min(LANES, m - z), inverse[z:], codes, (a + z) // LANES)
+                    quantize(X[a + z : b], min(LANES, m - z), inverse[z:], small, (a + z) // LANES)
                 elif first:
                     stage(X, rows[z:], min(LANES, m - z), offset, scale, scale[:0], G)
-                    encode(staged, min(LANES, m - z), inverse[z:], codes, (a + z) // LANES)
-            two_nearest_codes(codes, a // LANES, m, code_panels, code_bias, top, runner_up, code_where)
+                    quantize(staged, min(LANES, m - z), inverse[z:], small, (a + z) // LANES)
+            two_nearest_quantized(small, a // LANES, m, small_panels, small_bias, top, runner_up, small_where)
             for z in range(m):  # the nearest centre is at most this far, every other one at least that far
                 high[z] = (C.dtype.type(top[z]) - off) * unit
                 low[z] = (C.dtype.type(runner_up[z]) + off) * unit
@@ -147,17 +147,17 @@ def assign_part(
         for y in range(n):
             best[y] *= inverse[looked[y]]
             second[y] *= inverse[looked[y]]
-        if coded:
+        if quick:
             for y in range(n):
                 z = some[y]
-                high[z], low[z], code_where[z] = best[y], second[y], where[y]
+                high[z], low[z], small_where[z] = best[y], second[y], where[y]
             if exact:
                 if not in_place:
                     stage(X, rows, m, offset, scale, scale[:0], G)
                 for z in range(m):
                     row = X[rows[z]] if in_place else staged[z]
-                    high[z] = _dot(row, C[code_where[z]]) * inverse[z]
-            best[:m], second[:m], where[:m] = high[:m], low[:m], code_where[:m]
+                    high[z] = _dot(row, C[small_where[z]]) * inverse[z]
+            best[:m], second[:m], where[:m] = high[:m], low[:m], small_where[:m]
         _chords(best, m)
         _chords(second, m)
 

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from .points import stage
+from ..base import PICKED
 from .simd import kernel, wide_vectors
+from .staging import stage
 
-HEADS = 128  # points kept exact after each pick: they fit the innermost caches
+CANDIDATES = 128  # rows whose scores are exact after each pick: they fit the innermost caches
 CHUNK = 256  # rows caught up by one BLAS call
 FEW_COLUMNS = 8  # up to here dot products would lose precision and gain no speed
-PICKED = -1.0  # score of a point that can no longer be picked
 NOWHERE = np.iinfo(np.int64).max
 
 
 @kernel
-def _distance2(a: Any, b: Any) -> Any:
+def distance2(a: Any, b: Any) -> Any:
+    """|a − b|² of two rows, by differences."""
     s = a.dtype.type(0)
     for t in range(a.size):
         v = a[t] - b[t]
@@ -79,7 +80,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
         if out[z] < P.dtype.type(1e-4) * norm2[z] * heaviest:
             out[z] = big
             for j in range(w):
-                out[z] = min(out[z], _distance2(G[z], P[j]) * P_weight[j])
+                out[z] = min(out[z], distance2(G[z], P[j]) * P_weight[j])
 
 
 @kernel
@@ -217,51 +218,51 @@ def advance(
     """
     wide_vectors()
     n, d = G.shape
-    scratch, heads = np.empty(n, P.dtype), np.empty(n, np.int64)
-    H, near = np.empty((HEADS, d), P.dtype), np.empty(CHUNK, P.dtype)
-    h_score, h_norm2 = np.empty(HEADS, P.dtype), np.empty(HEADS, P.dtype)
-    h_weight, h_seen = np.empty(HEADS, P.dtype), np.empty(HEADS, np.int32)
+    scratch, few = np.empty(n, P.dtype), np.empty(n, np.int64)
+    H, near = np.empty((CANDIDATES, d), P.dtype), np.empty(CHUNK, P.dtype)
+    h_score, h_norm2 = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, P.dtype)
+    h_weight, h_seen = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, np.int32)
     while t < stop:
-        # The heads: the HEADS largest stale scores of the front, and the bound on everything outside them.
+        # The largest stale scores of the front, CANDIDATES of them, and the bound on everything outside.
         limit, limit_at = bound, bound_at
-        if n > HEADS:
-            inner = _kth_largest(score, n, HEADS, scratch)
-            m, left = cut_ties(score, inner, HEADS, heads, reaching(score, 0, n, inner, heads))
+        if n > CANDIDATES:
+            inner = _kth_largest(score, n, CANDIDATES, scratch)
+            m, left = cut_ties(score, inner, CANDIDATES, few, reaching(score, 0, n, inner, few))
             inner_at = front[left] if left < n else NOWHERE
             if inner > limit or (inner == limit and inner_at < limit_at):
                 limit, limit_at = inner, inner_at
         else:
             m = n
             for i in range(n):
-                heads[i] = i
+                few[i] = i
         top = 0
         for y in range(m):
-            i = heads[y]
+            i = few[y]
             h_score[y], h_norm2[y], h_weight[y], h_seen[y] = score[i], norm2[i], weight[i], seen[i]
             H[y] = G[i]
             if h_score[y] > h_score[top]:
                 top = y
-        if not _beats(h_score[top], front[heads[top]], bound, bound_at):
+        if not _beats(h_score[top], front[few[top]], bound, bound_at):
             return t
         _refresh(H, m, h_seen, h_norm2, h_weight, h_score, P, P_norm2, P_weight, t, S, near)
-        # Pick from the heads while nothing outside can be larger (or equal with a lower row).
+        # Pick from the few while nothing outside can be larger (or equal with a lower row).
         before = t
         while t < stop:
             best = 0
             for y in range(1, m):
                 if h_score[y] > h_score[best]:
                     best = y
-            if not _beats(h_score[best], front[heads[best]], limit, limit_at):
+            if not _beats(h_score[best], front[few[best]], limit, limit_at):
                 break
-            picked[t], gain[t] = front[heads[best]], h_score[best]
-            P[t], P_norm2[t], P_weight[t] = H[best], h_norm2[best], placed[heads[best]]
+            picked[t], gain[t] = front[few[best]], h_score[best]
+            P[t], P_norm2[t], P_weight[t] = H[best], h_norm2[best], placed[few[best]]
             h_score[best] = PICKED
             for y in range(m):
-                v = _distance2(H[y], P[t]) * P_weight[t] * h_weight[y]
+                v = distance2(H[y], P[t]) * P_weight[t] * h_weight[y]
                 h_score[y] = v if v < h_score[y] else h_score[y]
             t += 1
         for y in range(m):
-            score[heads[y]], seen[heads[y]] = h_score[y], t
+            score[few[y]], seen[few[y]] = h_score[y], t
         if t == before:  # the front has gone stale: renew all of it at once
             for a in range(0, n, CHUNK):
                 b = min(n, a + CHUNK)

@@ -17,13 +17,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .simd import kernel, prefetch_row, wide_vectors
+from .vectors import Vectors, compete
 
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
 PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
 # Rows in a tile of 1, 2, 3 or 4 vectors: as many as keep all totals in registers.
 R1, R2, R3, R4 = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)
-AHEAD = 16  # rows to ask memory for in advance
+AHEAD = 16  # rows whose loading starts in advance
 LEAST = -1e30  # less than any dot product
 
 
@@ -62,69 +63,6 @@ def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
     return np.ascontiguousarray(panel), bias[None]
 
 
-class _Vectors:
-    """Shorthand for LLVM's vector instructions on `n` lanes of one floating type."""
-
-    def __init__(self, builder: Any, scalar: Any, n: int) -> None:
-        self.b, self.scalar, self.n = builder, scalar, n
-        self.type, self.i32 = ir.VectorType(scalar, n), ir.IntType(32)
-        self.ints = ir.VectorType(self.i32, n)
-        self.suffix = f"v{n}f{32 if isinstance(scalar, ir.FloatType) else 64}"
-
-    def call(self, name: str, result: Any, *args: Any) -> Any:
-        function = ir.FunctionType(result, [a.type for a in args])
-        callee = cgutils.get_or_insert_function(self.b.module, function, name)
-        return self.b.call(callee, args, fastmath=("fast",) if result in (self.type, self.scalar) else ())
-
-    def splat(self, value: Any, kind: Any = None) -> Any:
-        kind = kind or self.type
-        one = self.b.insert_element(ir.Constant(kind, ir.Undefined), value, self.i32(0))
-        return self.b.shuffle_vector(one, ir.Constant(kind, ir.Undefined), ir.Constant(self.ints, [0] * self.n))
-
-    def fma(self, x: Any, y: Any, z: Any) -> Any:
-        return self.call(f"llvm.fma.{self.suffix}", self.type, x, y, z)
-
-    def above(self, x: Any, y: Any) -> Any:
-        return self.b.fcmp_ordered(">", x, y, flags=("fast",))
-
-    def max(self, x: Any, y: Any) -> Any:
-        return self.b.select(self.above(x, y), x, y)
-
-    def min(self, x: Any, y: Any) -> Any:
-        return self.b.select(self.above(x, y), y, x)
-
-    def largest(self, x: Any) -> Any:
-        return self.call(f"llvm.vector.reduce.fmax.{self.suffix}", self.scalar, x)
-
-    def first_lane(self, mask: Any) -> Any:
-        bits = ir.IntType(self.n)
-        found = self.call(f"llvm.cttz.i{self.n}", bits, self.b.bitcast(mask, bits), ir.IntType(1)(0))
-        return self.b.zext(found, self.i32)
-
-    def lane_is(self, lane: Any) -> Any:
-        numbers = ir.Constant(self.ints, list(range(self.n)))
-        return self.b.icmp_unsigned("==", numbers, self.splat(lane, self.ints))
-
-    def load(self, pointer: Any) -> Any:
-        loaded = self.b.load(self.b.bitcast(pointer, self.type.as_pointer()))
-        loaded.align = 4  # rows of a pool are aligned to their numbers only
-        return loaded
-
-
-def _compete(vec: _Vectors, top: Any, runner_up: Any, number: Any, best: Any, second: Any, where: Any) -> None:
-    """The best of all lanes against what other panels had; runner_up is what each lane had besides its top."""
-    b = vec.b
-    winner = vec.largest(top)
-    lane = vec.first_lane(b.fcmp_ordered("==", top, vec.splat(winner)))
-    rest = vec.largest(b.select(vec.lane_is(lane), runner_up, top))
-    old = b.load(best)
-    won = vec.above(winner, old)
-    loser = b.select(won, old, winner)
-    b.store(vec.max(vec.max(b.load(second), rest), loser), second)
-    b.store(b.select(won, winner, old), best)
-    b.store(b.select(won, number(lane), b.load(where)), where)
-
-
 def _quad_tile(n_rows: int, n_vectors: int) -> Any:
     """As _tile, for centres packed in quads; there is only one panel of them."""
 
@@ -140,7 +78,7 @@ def _quad_tile(n_rows: int, n_vectors: int) -> Any:
                 )
 
             intp, scalar = args[2].type, context.get_value_type(kinds[3].dtype)  # float32 where it is used
-            vec = _Vectors(builder, scalar, 16)
+            vec = Vectors(builder, scalar, 16)
             nothing = ir.Constant(vec.type, ir.Undefined)
             quad, four = ir.VectorType(vec.scalar, 4), ir.Constant(vec.ints, [0, 1, 2, 3] * 4)
             z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
@@ -174,7 +112,7 @@ def _quad_tile(n_rows: int, n_vectors: int) -> Any:
                     mine = ir.Constant(ir.VectorType(ir.IntType(1), 16), [int(lane % 4 == v) for lane in range(16)])
                     total_v = fold(fold(builder.load(total[r][v]), 1), 2)
                     scores = builder.select(mine, builder.fadd(scores, total_v), scores)
-                _compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, *(at(i, z[r]) for i in (5, 6, 7)))
+                compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, *(at(i, z[r]) for i in (5, 6, 7)))
             return context.get_dummy_value()
 
         return types.void(X, rows, z, Ct, bias, best, second, where), codegen
@@ -203,7 +141,7 @@ def _tile(n_rows: int, n_vectors: int) -> Any:
                 )
 
             intp, scalar = args[2].type, context.get_value_type(kinds[3].dtype)
-            vec = _Vectors(builder, scalar, lanes(str(kinds[3].dtype)))
+            vec = Vectors(builder, scalar, lanes(str(kinds[3].dtype)))
             offset = [intp(v * vec.n) for v in range(n_vectors)]
             z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
             row = [at(0, builder.load(at(1, z[r])), intp(0)) for r in range(n_rows)]
@@ -231,7 +169,7 @@ def _tile(n_rows: int, n_vectors: int) -> Any:
                     center = builder.add(builder.mul(builder.extract_element(vector, lane), vec.i32(vec.n)), lane)
                     return builder.add(center, builder.trunc(args[5], vec.i32))
 
-                _compete(vec, top, runner_up, number, *(at(i, z[r]) for i in (6, 7, 8)))
+                compete(vec, top, runner_up, number, *(at(i, z[r]) for i in (6, 7, 8)))
             return context.get_dummy_value()
 
         return types.void(X, rows, z, Ct, bias, base, best, second, where), codegen
@@ -249,7 +187,7 @@ _one_quad_4, _many_quad_4 = _quad_tile(1, 4), _quad_tile(R4, 4)
 
 
 @kernel
-def _ask(X: Any, rows: Any, z: int, count: int, n: int) -> None:
+def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
     """Start loading the rows that will be needed a little later; behind the last one, its neighbours in the pool."""
     for i in range(z + AHEAD, z + AHEAD + count):
         row = rows[i] if i < n else rows[n - 1] + 1 + i - n
@@ -266,28 +204,28 @@ def _panel(
     if vectors == 1:
         for z in range(0, n - R1 + 1, R1):
             if base == 0:  # later panels find the rows in cache
-                _ask(X, rows, z, R1, n)
+                _prefetch_ahead(X, rows, z, R1, n)
             _many_1(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R1, n):
             _one_1(X, rows, z, Ct, bias, base, best, second, where)
     elif vectors == 2:
         for z in range(0, n - R2 + 1, R2):
             if base == 0:  # later panels find the rows in cache
-                _ask(X, rows, z, R2, n)
+                _prefetch_ahead(X, rows, z, R2, n)
             _many_2(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R2, n):
             _one_2(X, rows, z, Ct, bias, base, best, second, where)
     elif vectors == 3:
         for z in range(0, n - R3 + 1, R3):
             if base == 0:  # later panels find the rows in cache
-                _ask(X, rows, z, R3, n)
+                _prefetch_ahead(X, rows, z, R3, n)
             _many_3(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R3, n):
             _one_3(X, rows, z, Ct, bias, base, best, second, where)
     else:
         for z in range(0, n - R4 + 1, R4):
             if base == 0:  # later panels find the rows in cache
-                _ask(X, rows, z, R4, n)
+                _prefetch_ahead(X, rows, z, R4, n)
             _many_4(X, rows, z, Ct, bias, base, best, second, where)
         for z in range(n - n % R4, n):
             _one_4(X, rows, z, Ct, bias, base, best, second, where)
@@ -299,19 +237,19 @@ def _quads(X: Any, rows: Any, n: int, Ct: Any, bias: Any, best: Any, second: Any
     vectors = Ct.shape[1] // 16
     if vectors == 2:
         for z in range(0, n - R2 + 1, R2):
-            _ask(X, rows, z, R2, n)
+            _prefetch_ahead(X, rows, z, R2, n)
             _many_quad_2(X, rows, z, Ct, bias, best, second, where)
         for z in range(n - n % R2, n):
             _one_quad_2(X, rows, z, Ct, bias, best, second, where)
     elif vectors == 3:
         for z in range(0, n - R3 + 1, R3):
-            _ask(X, rows, z, R3, n)
+            _prefetch_ahead(X, rows, z, R3, n)
             _many_quad_3(X, rows, z, Ct, bias, best, second, where)
         for z in range(n - n % R3, n):
             _one_quad_3(X, rows, z, Ct, bias, best, second, where)
     else:
         for z in range(0, n - R4 + 1, R4):
-            _ask(X, rows, z, R4, n)
+            _prefetch_ahead(X, rows, z, R4, n)
             _many_quad_4(X, rows, z, Ct, bias, best, second, where)
         for z in range(n - n % R4, n):
             _one_quad_4(X, rows, z, Ct, bias, best, second, where)

@@ -1,4 +1,4 @@
-"""Mean distance from each point to its nearest neighbours among a few reference points."""
+"""Mean distance from each row to its nearest neighbours among a few reference rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.threads import run_parts, single_threaded_blas
-from .points import Points, stage
+from ...runtime.threads import run_parts, single_threaded_blas, spans
+from .grouping import grouped
 from .simd import kernel, wide_vectors
+from .staging import Staged, stage
 
 CHUNK = 128  # points scored by one BLAS call
 KEPT_BYTES = 1 << 26  # of references that are kept between tasks
@@ -60,10 +61,10 @@ def _spacing_part(
             out[a + z] = total / neighbours
 
 
-def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
-    """For each task (members, references, neighbours): how far, on average, each member's nearest references are.
+def spacing(points: Staged, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
+    """For each task (members, references, neighbours): the mean distance from each member to its nearest references.
 
-    Members and references are ascending rows; a point is not its own neighbour. Tasks may share their references,
+    Members and references are ascending rows; a row is not its own neighbour. Tasks may share their references,
     which are then taken from the pool once, if all of them together are few.
     """
     shared = {id(references): references for _, references, _ in tasks}
@@ -73,13 +74,41 @@ def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
     def work(task: Task) -> npt.NDArray[Any]:
         members, references, neighbours = task
         R = kept[id(references)] if few else points.take(references)
-        R_norm2 = np.einsum("ij,ij->i", R, R)
-        out = np.empty(len(members), points.dtype)
-        _spacing_part(
-            points.X, points.offset, points.scale, points.factor, members, 0, len(members),
-            references, R, R_norm2, neighbours, out,
-        )  # fmt: skip
-        return out
+        return spacing_of(points, members, references, R, neighbours)
 
     with single_threaded_blas():
-        return run_parts(work, tasks)
+        return run_parts(work, tasks, yield_point=points.yield_point)
+
+
+def spacing_of(
+    points: Staged, members: npt.NDArray[Any], references: npt.NDArray[np.int64], R: npt.NDArray[Any], neighbours: int
+) -> npt.NDArray[Any]:
+    """The same for one task, whose reference rows are R."""
+    out = np.empty(len(members), points.dtype)
+    R_norm2 = np.einsum("ij,ij->i", R, R)
+    _spacing_part(*points.source, members, 0, len(members), references, R, R_norm2, neighbours, out)
+    return out
+
+
+def spacing_by_label(
+    points: Staged,
+    labels: npt.NDArray[np.int32],
+    references: Sequence[npt.NDArray[np.int64]],
+    neighbours: Sequence[int],
+) -> npt.NDArray[Any]:
+    """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label."""
+    n, k, sizes = len(labels), len(references), points.sizes
+    row = points.shape[1] * points.dtype.itemsize
+    span = n
+    if points.on_disk and sum(map(len, references)) * row <= KEPT_BYTES:  # a file is read once from end to end
+        span = max(sizes.task_rows, sizes.together * k, sizes.span_bytes // row)
+    tasks: list[Task] = []
+    for lo, hi in spans(n, span):
+        order, ends = grouped(labels, k, lo, hi)
+        for c in np.flatnonzero(np.diff(ends)).tolist():
+            members = order[ends[c] : ends[c + 1]]
+            tasks += [(members[a:b], references[c], neighbours[c]) for a, b in spans(len(members), sizes.task_rows)]
+    out = np.empty(n, points.dtype)
+    for (members, _, _), found in zip(tasks, spacing(points, tasks), strict=True):
+        out[members] = found
+    return out

@@ -1,209 +1,85 @@
-"""Rows of the pool as the kernels see them: standardised on the fly into a small buffer, never copied whole."""
+"""The rows of a pool in this process: in memory, or in a memory-mapped file that is read part by part."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import UserError
-from ...runtime.threads import rest, resting, run_parts, spans
-from .simd import kernel, prefetch_row, wide_vectors
+from ...runtime.checkpoint import NullCheckpoint
+from ...runtime.threads import spans
+from ..base import Float64, Floats, Labels, Picks, Rows, Scores
+from .fitting import CpuFitting, nearest_centers
+from .groups import map_groups
+from .lazy_scores import first_scores
+from .neighbours import spacing_by_label
+from .radii import radii
+from .seeding import plus_plus
+from .staging import PASS_ROWS, Moments, Sizes, Staged, moments, passes, refuse_nonfinite
+from .traversal import CpuCandidates, CpuPicks
 
-FirstScores = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # squared lengths, scores against the first pick or picks
-Moments = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]  # mean and standard deviation of each column
-PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool,
-PASS_BYTES = 1 << 24  # or fewer, if they are wide
-FEW_ROWS = 32  # scattered rows between two rests: reading one may bring in a megabyte around it
+__all__ = ["Moments", "Points", "Sizes", "moments", "passes", "refuse_nonfinite"]
 
-
-@kernel
-def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
-    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
-    wide_vectors()
-    d = X.shape[1]
-    for z in range(n):
-        if z + 8 < n:
-            prefetch_row(X, np.int64(rows[z + 8]))
-        i = rows[z]
-        if offset.size:
-            for t in range(d):
-                out[z, t] = (X[i, t] - offset[t]) * scale[t]
-        else:
-            for t in range(d):
-                out[z, t] = X[i, t]
-        if factor.size:
-            for t in range(d):
-                out[z, t] *= factor[i]
+CLOSE = 1e-4  # of the squared length: smaller squared distances are computed by differences
 
 
-def passes(X: npt.NDArray[Any]) -> list[tuple[int, int]]:
-    """Spans of rows that cut X into the parts of one pass."""
-    return spans(len(X), max(1, min(PASS_ROWS, PASS_BYTES // max(1, X[:1].nbytes))))
+class Points(Staged):
+    """The rows (X[i] − offset)·scale·factor[i] as a `RowStore`."""
 
+    def assign(self, centers: Floats) -> Labels:
+        """The nearest of the unit centres for each row, −1 where a row has no direction."""
+        return nearest_centers(self, centers)
 
-@kernel
-def _moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
-    """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
-    wide_vectors()
-    d = X.shape[1]
-    for i in range(lo, hi):
-        for t in range(d):
-            v = np.float64(X[i, t]) - shift[t]
-            total[t] += v
-            square[t] += v * v
+    def fitting(self, k: int, weight: Floats | None = None) -> CpuFitting:
+        """Passes that assign every row to one of k centres."""
+        return CpuFitting(self, k, weight)
 
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+        """k places in `rows` by k-means++ on the sphere."""
+        return plus_plus(self.directions(rows), weight, k, rng)
 
-def moments(X: npt.NDArray[Any]) -> Moments:
-    """Mean and standard deviation of each column of X, in one pass."""
-    n, d = X.shape
-    shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
+    def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
+        """For each row the mean distance to the nearest references of its label."""
+        return spacing_by_label(self, labels, references, neighbours)
 
-    def part(span: tuple[int, int]) -> tuple[Any, Any]:
-        total, square = np.zeros(d), np.zeros(d)
-        _moments_part(X, span[0], span[1], shift, total, square)
-        return total, square
-
-    sums = run_parts(part, passes(X))
-    first = np.sum([total for total, _ in sums], axis=0) / n
-    second = np.sum([square for _, square in sums], axis=0) / n
-    with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
-        return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
-
-
-@kernel
-def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> None:
-    d = X.shape[1]
-    for i in range(lo, hi):
-        s = out.dtype.type(0)
-        if offset.size:
-            for t in range(d):
-                v = (X[i, t] - offset[t]) * scale[t]
-                s += v * v
-        else:
-            for t in range(d):
-                s += X[i, t] * X[i, t]
-        out[i] = np.sqrt(s)
-
-
-@dataclass(frozen=True)
-class Points:
-    """The points (X[i] − offset)·scale·factor[i]; an empty array stands for 'no change'.
-
-    X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or
-    infinity are refused where the first pass over them notices.
-    """
-
-    backend: ClassVar[str] = "cpu"
-
-    X: npt.NDArray[Any]
-    offset: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    scale: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    factor: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    _cache: dict[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        view = self.X.view(np.ndarray)
-        view.flags.writeable = False  # kernels then compile once for memory maps and arrays alike
-        object.__setattr__(self, "X", view)
-
-    @classmethod
-    def raw(cls, X: npt.NDArray[Any]) -> "Points":
-        """The rows as they are."""
-        empty = np.empty(0, _working_dtype(X))
-        return cls(X, empty, empty, empty)
-
-    @classmethod
-    def standardized(cls, X: npt.NDArray[Any], known: Moments | None = None) -> "Points":
-        """Columns of mean 0 and standard deviation 1; constant columns become 0. `known` are the moments of X."""
-        mean, deviation = known or moments(X)
-        if not np.isfinite(deviation).all():
-            refuse_nonfinite(X)
-        dtype = _working_dtype(X)
-        # A column whose spread is lost in rounding is constant for all we can tell.
-        constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
-        scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
-        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The floating type that results have: float64 for float64 pools, else float32."""
-        return self.offset.dtype
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of points and of coordinates."""
-        return self.X.shape[0], self.X.shape[1]
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether X is memory-mapped."""
-        owner = self.X.base
-        while isinstance(owner, np.ndarray):
-            if isinstance(owner, np.memmap):
-                return True
-            owner = owner.base
-        return False
-
-    def norms(self) -> npt.NDArray[Any]:
-        """Length of each point before `factor`; computed once."""
-        if "norms" not in self._cache:
-            self._cache["norms"] = self._norms()
-        return self._cache["norms"]
-
-    def _norms(self) -> npt.NDArray[Any]:
-        out = np.empty(len(self.X), self.dtype)
-        run_parts(
-            lambda span: _norms_part(self.X, span[0], span[1], self.offset, self.scale, out),
-            passes(self.X),
+    def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
+        """Squared distance of these rows, by default of all, to one point."""
+        n = self.shape[0] if rows is None else len(rows)
+        members, one = np.arange(n) if rows is None else rows, self.dtype.type(1)
+        out, norm2, ones = np.empty(n, self.dtype), np.empty(n, self.dtype), np.ones(n, self.dtype)
+        point = np.array(point, self.dtype)
+        self.run_parts(
+            lambda span: first_scores(*self.source, members, *span, point, one, ones, norm2, out),
+            spans(n, self.passes()[0][1]),
         )
-        if not np.isfinite(out).all():
-            refuse_nonfinite(self.X)
         return out
 
-    def forget_norms(self) -> None:
-        """Free their memory; they can be computed again."""
-        self._cache.clear()
+    def picks(self, capacity: int) -> CpuPicks:
+        """An empty list of picks with room for so many."""
+        return CpuPicks(self, capacity)
 
-    def unit(self) -> "Points":
-        """The same points projected to the unit sphere; points of length 0 stay 0."""
-        norms = self.norms()
-        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
-        return Points(self.X, self.offset, self.scale, inverse, self._cache)
+    def candidates(
+        self,
+        picks: Picks,
+        weight: Floats | None = None,
+        placed: Floats | None = None,
+        *,
+        first: Scores | None = None,
+        workers: int | None = None,
+    ) -> CpuCandidates:
+        """All rows as candidates."""
+        assert isinstance(picks, CpuPicks)
+        return CpuCandidates(self, picks, None, weight, placed, first, workers)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These points as a plain array."""
-        out = np.empty((len(rows), self.X.shape[1]), self.dtype)
-        for lo, hi in spans(len(rows), FEW_ROWS if resting() else PASS_ROWS):
-            stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
-            rest()
-        return out
+    def grouped_candidates(
+        self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
+    ) -> Sequence[CpuCandidates]:
+        """Candidates in disjoint groups of ascending rows, which share the picks."""
+        assert isinstance(picks, CpuPicks)
+        return [CpuCandidates(self, picks, rows, weight[rows], placed[rows]) for rows in groups]
 
-    def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which points have a direction."""
-        return self.norms() > 0
-
-    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These points made unit."""
-        out = self.take(rows)
-        norms = np.linalg.norm(out, axis=1, keepdims=True)
-        return np.divide(out, norms, out=out, where=norms > 0)
-
-    def constant(self) -> bool:
-        """Whether all points coincide with the mean."""
-        return self.scale.size > 0 and not self.scale.any()
-
-    def subset(self, rows: npt.NDArray[np.int64]) -> "Points":
-        """These points alone, copied so that they lie together."""
-        return Points.raw(self.take(rows))
-
-    def array(self) -> npt.NDArray[Any]:
-        """All points as a plain array."""
-        plain = not (self.offset.size or self.factor.size)
-        return self.X if plain and self.X.dtype == self.dtype else self.take(np.arange(len(self.X)))
-
-    def first_scores(self, rows: npt.NDArray[np.int64]) -> list[FirstScores]:
-        """For each of these rows, what a traversal that starts there begins with: one pass serves them all."""
+    def first_scores(self, rows: Rows) -> Sequence[Scores]:
+        """For each of these rows, scores against it alone: one pass serves them all."""
         A = self.array()
         norm2, scores = np.empty(len(A), self.dtype), np.empty((len(rows), len(A)), self.dtype)
         starts = A[rows]
@@ -213,38 +89,25 @@ class Points:
             np.einsum("ij,ij->i", block, block, out=own)
             distance2 = own + start2 - 2 * (block @ starts.T).T
             for d2, start in zip(distance2, starts, strict=True):
-                close = np.flatnonzero(d2 < 1e-4 * own)  # here the formula above cancels: take differences
+                close = np.flatnonzero(d2 < CLOSE * own)  # here the formula above cancels: take differences
                 d2[close] = np.square(block[close] - start).sum(axis=1)
             scores[:, lo:hi] = distance2
-            rest()
-        return [(norm2, d2) for d2 in scores]
+            self.yield_point()
+        return [Scores(norm2, d2, 1) for d2 in scores]
 
-    def mean(self) -> npt.NDArray[np.float64]:
-        """The mean of all points."""
-        sums = run_parts(lambda span: self.take(np.arange(*span)).sum(axis=0, dtype=np.float64), passes(self.X))
-        return np.sum(sums, axis=0) / len(self.X)
+    def radii(self, picks: Picks, weight: Floats) -> tuple[Float64, Scores]:
+        """The largest distance left anywhere after each pick, and scores against all of them."""
+        assert isinstance(picks, CpuPicks)
+        worst, scores = radii(self, picks, weight)
+        return np.sqrt(worst), scores
 
-
-def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
-    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is.
-
-    X may be a part of a pool: `first` is the number of its first row there.
-    """
-    for lo, hi in spans(len(X), PASS_ROWS):
-        bad = ~np.isfinite(X[lo:hi])
-        if bad.any():
-            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
-            raise UserError(
-                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
-                "(sklearn.impute.SimpleImputer does)"
-            )
-    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
-    raise UserError(
-        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
-        "pass float64 or rescale it"
-    )
-
-
-def _working_dtype(X: npt.NDArray[Any]) -> np.dtype[Any]:
-    return np.dtype(np.float64 if X.dtype == np.float64 else np.float32)
+    def map_groups(
+        self,
+        work: Callable[..., dict[str, npt.NDArray[Any]]],
+        groups: Sequence[npt.NDArray[Any]],
+        arguments: Sequence[tuple[Any, ...]],
+        name: str,
+        checkpoint: NullCheckpoint,
+    ) -> list[dict[str, npt.NDArray[Any]]]:
+        """work(rows of the group as a store, *its arguments, workers) for each group."""
+        return map_groups(self, work, groups, arguments, name, checkpoint)

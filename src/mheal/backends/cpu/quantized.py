@@ -2,8 +2,8 @@
 
 A unit row x is kept as q = round(x·UNIT). Cosines of such rows with such centres are off by at most `tolerance(d)`, so
 a row whose best two are farther apart than that has its centre; only the others need an exact look.
-Codes of 16 rows lie side by side, a row in each lane of a vector: no lane ever asks another. Products of 16-bit numbers
-are summed by one instruction (VNNI); without it `usable` says no.
+Sixteen quantized rows lie side by side, a row in each lane of a vector, so that lanes never exchange numbers. Products
+of 16-bit numbers are summed by one instruction (VNNI); without it `usable` is False.
 """
 
 from typing import Any
@@ -28,11 +28,11 @@ LEAST = -(2**31)
 
 
 def usable(n: int, d: int, k: int) -> bool:
-    """Whether codes can pay for themselves on this CPU and for a pool of this size."""
+    """Whether quantized rows can pay for themselves on this CPU and for a pool of this size."""
     return _PRODUCTS and d >= 16 and k > 1 and 4096 <= n <= LIMIT // (2 * d)
 
 
-def empty_codes(n: int, d: int) -> npt.NDArray[np.int32]:
+def empty_rows(n: int, d: int) -> npt.NDArray[np.int32]:
     """Room for n rows: (vectors of rows, pairs of coordinates, LANES)."""
     return np.empty((-(-n // TILE) * TILE // LANES, -(-d // 2), LANES), np.int32)
 
@@ -43,7 +43,7 @@ def tolerance(d: int) -> float:
     return error * (2 * UNIT + error) + 128  # a float32 that holds such a number is off by up to 64
 
 
-def encode_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def quantize_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Unit centres as the tiles read them: panels of (pairs of coordinates, centres), and a bias for each.
 
     The bias makes the padding lose.
@@ -60,23 +60,23 @@ def encode_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDAr
 
 
 @finite_kernel
-def encode(U: Any, n: int, inverse: Any, codes: Any, at: int) -> None:
-    """Codes of the unit rows U[z]·inverse[z], z < n ≤ LANES, to vector number `at`; lanes without a row become 0."""
+def quantize(U: Any, n: int, inverse: Any, out: Any, at: int) -> None:
+    """The unit rows U[z]·inverse[z], z < n ≤ LANES, to vector number `at` of `out`; lanes without a row become 0."""
     wide_vectors()
     d = U.shape[1]
-    code = np.zeros((LANES, 2 * codes.shape[1]), np.int16)
+    small = np.zeros((LANES, 2 * out.shape[1]), np.int16)
     for z in range(n):
-        row, mine, scale = U[z], code[z], inverse[z] * inverse.dtype.type(UNIT)
+        row, mine, scale = U[z], small[z], inverse[z] * inverse.dtype.type(UNIT)
         for t in range(d):
             mine[t] = np.int16(np.int32(np.rint(row[t] * scale)))
-    pairs, out = code.view(np.int32), codes[at]
-    for t in range(out.shape[0]):
+    pairs, target = small.view(np.int32), out[at]
+    for t in range(target.shape[0]):
         for z in range(LANES):
-            out[t, z] = pairs[z, t]
+            target[t, z] = pairs[z, t]
 
 
 def _tile(n_centers: int) -> Any:
-    """An instruction: let a panel's centres compete for the TILE rows of codes[at] and codes[at + 1].
+    """An instruction: let a panel's centres compete for the TILE rows of quantized[at] and quantized[at + 1].
 
     best, second and where hold the rows' two best scores so far and the number of the best centre; `base` is the number
     of the panel's first centre. Of equal centres the first wins.
@@ -85,7 +85,7 @@ def _tile(n_centers: int) -> Any:
     @intrinsic
     def tile(
         typingctx: Any,
-        codes: Any,
+        quantized: Any,
         at: Any,
         panel: Any,
         bias: Any,
@@ -152,7 +152,7 @@ def _tile(n_centers: int) -> Any:
                     builder.store(value, vector(i, place)).align = 4
             return context.get_dummy_value()
 
-        return types.void(codes, at, panel, bias, base, best, second, where, z), codegen
+        return types.void(quantized, at, panel, bias, base, best, second, where, z), codegen
 
     return tile
 
@@ -161,7 +161,9 @@ _tile_many, _tile_few = _tile(MANY), _tile(FEW)
 
 
 @kernel
-def two_nearest_codes(codes: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any) -> None:
+def two_nearest_quantized(
+    quantized: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any
+) -> None:
     """Best and second best product with the centres for the n rows from vector `at` on, and which centre is best.
 
     The results have room for n rounded up to a multiple of TILE.
@@ -174,6 +176,6 @@ def two_nearest_codes(codes: Any, at: int, n: int, panels: Any, bias: Any, best:
     for p in range(panels.shape[0]):
         for z in range(0, n, TILE):
             if width == MANY:
-                _tile_many(codes, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)
+                _tile_many(quantized, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)
             else:
-                _tile_few(codes, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)
+                _tile_few(quantized, at + z // LANES, panels[p], bias[p], p * width, best, second, where, z)

@@ -1,4 +1,4 @@
-"""Every point against every pick, in one pass: what each pick left uncovered, and the scores a traversal goes on from.
+"""Every row against every pick, in one pass: the largest distance left after each pick, and scores to go on from.
 
 A score is a squared distance to the nearest pick times both weights, as in traversal.py.
 """
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.threads import run_parts, single_threaded_blas
-from .lazy_scores import CHUNK, FEW_COLUMNS
-from .points import FirstScores, Points, passes, stage
+from ...runtime.threads import single_threaded_blas
+from ..base import Scores
+from .lazy_scores import CHUNK, FEW_COLUMNS, distance2
 from .simd import finite_kernel, kernel, wide_vectors
-from .traversal import Picks
+from .staging import Staged, stage
+from .traversal import CpuPicks
 
 LANES = 64  # numbers whose maximum is taken side by side
 
@@ -53,11 +54,7 @@ def _fall(S: Any, w: int, weight: Any, score: Any, worst: Any) -> None:
 def _differences(g: Any, P: Any, P_weight: Any, S: Any, z: int) -> None:
     """S[j, z] = |g − P[j]|²·P_weight[j] without cancellation."""
     for j in range(P.shape[0]):
-        s = P.dtype.type(0)
-        for t in range(g.size):
-            v = g[t] - P[j, t]
-            s += v * v
-        S[j, z] = s * P_weight[j]
+        S[j, z] = distance2(g, P[j]) * P_weight[j]
 
 
 @kernel
@@ -98,10 +95,10 @@ def _radii_part(
         score[a : a + n] = left[:n]
 
 
-def radii(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], FirstScores]:
-    """The largest score left after each pick, and every point's squared length and score after all of them.
+def radii(points: Staged, picks: CpuPicks, weight: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], Scores]:
+    """The largest squared distance left after each pick, and every row's score against all of them.
 
-    `weight` is that of the points as candidates; picked rows count like all others.
+    `weight` is that of the rows as candidates; picked rows count like all others.
     """
     n, count = points.shape[0], picks.count
     P, P_norm2, P_weight = (A[:count] for A in picks.arrays)
@@ -109,12 +106,9 @@ def radii(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> tuple[npt.N
 
     def part(span: tuple[int, int]) -> npt.NDArray[Any]:
         worst = np.zeros((count, LANES), points.dtype)
-        _radii_part(
-            points.X, points.offset, points.scale, points.factor, *span, P, P_norm2, P_weight, weight, norm2, score,
-            worst,
-        )  # fmt: skip
+        _radii_part(*points.source, *span, P, P_norm2, P_weight, weight, norm2, score, worst)
         return worst.max(axis=1)
 
     with single_threaded_blas():
-        worst = run_parts(part, passes(points.X))
-    return np.max(worst, axis=0).astype(np.float64), (norm2, score)
+        worst = points.run_parts(part, points.passes())
+    return np.max(worst, axis=0).astype(np.float64), Scores(norm2, score, count)

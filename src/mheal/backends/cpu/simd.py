@@ -37,7 +37,7 @@ def _prefetch(typingctx: Any, array: Any, i: Any, j: Any) -> Any:
 def wide_vectors(typingctx: Any) -> Any:
     """Let the loops of the calling kernel use 512-bit registers where the CPU has them.
 
-    LLVM prefers 256 bits on such CPUs for fear of lower clocks. The tiles of nearest.py are cut for 512 bits.
+    LLVM prefers 256 bits on such CPUs for fear of lower clocks. The tiles of nearest_centers.py are cut for 512 bits.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,12 +1,10 @@
-"""The same algorithm on a Dask cluster, for pools that one machine cannot hold (extra: dask).
+"""The Dask backend, for pools that one machine cannot hold (extra: dask).
 
 >>> import dask.array as da, mheal                               # doctest: +SKIP
->>> picks = mheal.select(da.from_zarr("pool.zarr"), 100)  # doctest: +SKIP
->>> X = mheal.backends.dask.read_parquet("shards/*.parquet")             # doctest: +SKIP
+>>> picks = mheal.select(da.from_zarr("pool.zarr"), 100)         # doctest: +SKIP
 """
 
-from ...io.dask_parquet import read_parquet
 from .connect import connected
-from .select import select
+from .rows import DaskRows
 
-__all__ = ["connected", "read_parquet", "select"]
+__all__ = ["DaskRows", "connected"]

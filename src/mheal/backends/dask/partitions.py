@@ -1,12 +1,12 @@
 """A Dask array as the cluster works on it: parts of its rows, each read and worked on where it lies.
 
-Every task is a function of its arguments alone: a partition, what earlier tasks made of it, and a few small arrays. So
-when a worker is lost, Dask makes what it held again, and nothing changes.
+Every task is a function of its arguments alone: a partition, results of earlier tasks on it, and a few small arrays. So
+when a worker is lost, Dask computes its share again, and results do not change.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import wraps
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from distributed import Client, Future
 from ...exceptions import UserError, UserTypeError
 from ...runtime.threads import one_thread
 from ...validation import as_pool
-from ..cpu.points import Points
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
@@ -40,30 +39,11 @@ def writable(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return A if A.flags.writeable else A.copy()
 
 
-@dataclass(frozen=True)
-class Metric:
-    """How rows become points: standardised where moments are given, then made unit where asked for."""
-
-    mean: npt.NDArray[np.float64] | None = None
-    deviation: npt.NDArray[np.float64] | None = None
-    unit: bool = False
-
-    def points(self, X: npt.NDArray[Any], norms: npt.NDArray[Any] | None = None) -> Points:
-        """These rows; `norms` may hold their lengths before they are made unit."""
-        if self.mean is None or self.deviation is None:
-            points = Points.raw(X)
-        else:
-            points = Points.standardized(X, (self.mean, self.deviation))
-        if norms is not None:
-            points = Points(points.X, points.offset, points.scale, points.factor, {"norms": norms})
-        return points.unit() if self.unit else points
-
-
 class Partitions:
     """The rows of a Dask array on a cluster; rows are numbered through all partitions."""
 
-    def __init__(self, X: Any, client: Client) -> None:
-        """Kept by the workers where that takes less than half their memory, else read anew in every pass."""
+    def __init__(self, X: Any, client: Client, keep: bool | None = None) -> None:
+        """Workers `keep` their parts, by default where that takes less than half their memory; else read them anew."""
         self.client = client
         X = _in_good_parts(checked(X), client)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
@@ -73,15 +53,15 @@ class Partitions:
         ]
         self.first = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
         self.dtype = as_pool(np.zeros((1, 1), X.dtype)).dtype
-        room = _memory(client)
-        if self.shape[0] * self.shape[1] * self.dtype.itemsize < room / 2:
+        size = self.shape[0] * self.shape[1] * self.dtype.itemsize
+        if size < _memory(client) / 2 if keep is None else keep:
             self.parts = client.persist(self.parts)
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def each(self, work: Callable[..., Any], *own: Sequence[Any], shared: Sequence[Any] = ()) -> list[Future]:
-        """A pass over the rows: work(X, its first row, *what is its own, *shared) for each partition."""
+        """A pass over the rows: work(X, its first row, *its own, *shared) for each partition."""
         return self.run(work, zip(self.parts, self.first.tolist(), *own, strict=False), shared)
 
     def run(self, work: Callable[..., Any], arguments: Iterable[Sequence[Any]], shared: Sequence[Any] = ()) -> Any:
@@ -90,8 +70,18 @@ class Partitions:
         return self.client.compute([apply(*mine, *shared) for mine in arguments])
 
     def share(self, value: Any) -> Future:
-        """A value that many tasks need: sent once, and made again when it is lost."""
+        """A value that many tasks need: sent once, and sent again when it is lost."""
         return self.client.submit(_same, value, pure=False)
+
+    def split(self, A: npt.NDArray[Any] | None) -> Sequence[Any]:
+        """The rows' numbers by partition, on the workers; None for each where there are none."""
+        if A is None:
+            return [None] * len(self)
+        return [self.share(A[lo:hi]) for lo, hi in pairwise(self.first.tolist())]
+
+    def join(self, futures: Sequence[Future]) -> npt.NDArray[Any]:
+        """An array for each partition, one after the other on the client."""
+        return np.concatenate(self.gather(futures))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         """Their results, on the client."""
@@ -106,18 +96,6 @@ class Partitions:
             (int(p), places, rows[places] - self.first[p])
             for p, places in zip(found, np.split(order, starts)[1:], strict=True)
         ]
-
-    def fetch(self, rows: Rows, metric: Metric) -> Future:
-        """These points, in the order given, on a worker."""
-        wanted = self.by_partition(rows)
-        pieces = self.run(_rows, [(self.parts[p], own) for p, _, own in wanted], [metric])
-        return self.client.submit(_in_order, pieces, [places for _, places, _ in wanted], pure=False)
-
-    def take(self, rows: Rows, metric: Metric) -> npt.NDArray[Any]:
-        """The same on the client."""
-        if len(rows) == 0:
-            return np.empty((0, self.shape[1]), self.dtype)
-        return np.array(self.fetch(rows, metric).result())
 
 
 def checked(X: Any) -> Any:
@@ -156,15 +134,3 @@ def _memory(client: Client) -> float:
 
 def _same(value: Any) -> Any:
     return value
-
-
-@task
-def _rows(X: npt.NDArray[Any], rows: Rows, metric: Metric) -> npt.NDArray[Any]:
-    return metric.points(X[rows]).array()
-
-
-def _in_order(pieces: list[npt.NDArray[Any]], places: list[Rows]) -> npt.NDArray[Any]:
-    out = np.empty((sum(map(len, places)), *pieces[0].shape[1:]), pieces[0].dtype)
-    for piece, at in zip(pieces, places, strict=True):
-        out[at] = piece
-    return out

@@ -1,50 +1,49 @@
-"""Candidates for the next pick: their scores, stale or not, and the few of them that may be next.
+"""The lazy farthest-first traversal on the device: most distances are never computed.
 
-The score of a candidate is its squared distance to the nearest pick so far times both weights. Picks only lower scores,
-so one that has not seen the last picks is an upper bound.
+All candidates have stale scores, which are upper bounds. The few per cent with the largest, the front, are gathered and
+caught up by matrix products; of these, again, the few with the largest; and so on, until they fit the device's cache.
+From those rows are picked as long as they beat everything outside. Ties go to the lowest row.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
+from ..base import NOTHING, PICKED, Bound
+from .cached import CachedCandidates
 from .distances import nearest
-from .picks import Picks
+from .picks import TorchPicks
 
-PICKED = -1.0  # score of a candidate that can no longer be picked
-CATCH_UP = 1 << 15  # candidates that are caught up together
-
-
-class Bound(NamedTuple):
-    """The best that can be elsewhere: its score and its row. Of equal scores the lower row is better."""
-
-    score: float
-    row: float
-
-    def beaten_by(self, score: float, row: float) -> bool:
-        """Whether this candidate may be picked before anything elsewhere."""
-        return score >= 0 and (score > self.score or (score == self.score and row < self.row))
+FRONT = 1 << 29  # bytes of the front at most
+CACHE = 1 << 20  # bytes of a processor's cache that rows may take
+FEWEST = 512  # rows whose scores are kept exact
 
 
-NOTHING = Bound(PICKED, float("inf"))
-
-
-@dataclass
-class Candidates:
+class Scored:
     """Rows of the pool, ascending, with what is known of each."""
 
-    gather: Callable[[torch.Tensor], torch.Tensor]  # a copy of the points of some of them
-    rows: torch.Tensor  # their numbers
-    norm2: torch.Tensor
-    weight: torch.Tensor  # as a candidate
-    placed: torch.Tensor  # once picked
-    score: torch.Tensor
-    seen: torch.Tensor  # how many picks the score has seen
+    def __init__(
+        self, picks: TorchPicks, rows: torch.Tensor, weight: torch.Tensor, placed: torch.Tensor, norm2: torch.Tensor,
+        score: torch.Tensor, seen: torch.Tensor, room: Callable[[], CachedCandidates], size: int,
+    ) -> None:  # fmt: skip
+        """`seen` is how many picks a score has seen; `room` gives the place in the cache, for `size` rows."""
+        self.picks, self.rows, self.weight, self.placed = picks, rows, weight, placed
+        self.norm2, self.score, self.seen, self.room, self.size = norm2, score, seen, room, size
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def gather(self, at: torch.Tensor) -> torch.Tensor:
+        """A copy of the points of some of them."""
+        return self.picks.points.gather(self.rows[at])
+
+    def exclude(self, rows: npt.NDArray[np.int64]) -> None:
+        """These rows of the pool cannot be picked."""
+        at = torch.searchsorted(self.rows, self.picks.points.index(rows))
+        self.score[at] = PICKED
+
+    def left(self) -> int:
+        """How many can still be picked."""
+        return int((self.score >= 0).sum())
 
     def best(self) -> tuple[float, float]:
         """The largest score, stale or not, and its row."""
@@ -52,9 +51,25 @@ class Candidates:
         best, row = torch.stack([score.double(), self.rows[at].double()]).tolist()
         return best, row
 
-    def front(self, size: int) -> tuple[torch.Tensor, Bound]:
-        """The `size` candidates with the largest scores (of equal ones the lowest rows), and the best elsewhere."""
-        if size >= len(self):
+    def scores(self) -> None:
+        """A run on a device is not resumed in the middle of its picks."""
+
+    def front_size(self) -> int:
+        """Rows in the front; no more than fit the cache where they are few."""
+        points = self.picks.points
+        size = min(len(self.rows) // points.sizes.share, FRONT // (points.shape[1] * points.dtype.itemsize))
+        return self.size if size < 4 * self.size else size
+
+    def front(self) -> "TorchFront":
+        """The candidates with the largest scores (of equal ones the lowest rows), brought up to date."""
+        with torch.cuda.device_of(self.score):
+            front = TorchFront(self, *self._largest(self.front_size()))
+            front.catch_up()
+        return front
+
+    def _largest(self, size: int) -> tuple[torch.Tensor, Bound]:
+        """Places of the largest scores, and the best elsewhere."""
+        if size >= len(self.rows):
             return (self.score >= 0).nonzero()[:, 0], NOTHING
         least = self.score.topk(size, sorted=False).values.min()
         above, tied = self.score > least, self.score == least
@@ -63,31 +78,95 @@ class Candidates:
         row = torch.where(left.any(), self.rows[left.to(torch.int8).argmax()].double(), torch.inf)
         return kept.nonzero()[:, 0], Bound(*torch.stack([least.double(), row]).tolist())
 
-    def take(self, at: torch.Tensor) -> "Gathered":
-        """A copy of these, their points side by side."""
-        G = self.gather(at)
-        return Gathered(
-            G.__getitem__, self.rows[at], self.norm2[at], self.weight[at], self.placed[at], self.score[at],
-            self.seen[at], G,
+
+class TorchFront(Scored):
+    """Some of other candidates, whose points lie side by side."""
+
+    def __init__(self, of: Scored, at: torch.Tensor, bound: Bound) -> None:
+        super().__init__(
+            of.picks, of.rows[at], of.weight[at], of.placed[at], of.norm2[at], of.score[at], of.seen[at], of.room,
+            of.size,
         )  # fmt: skip
+        self.of, self.at, self.bound, self.G = of, at, bound, of.gather(at)
 
-    def put(self, at: torch.Tensor, those: "Gathered") -> None:
-        """What has become known about a copy."""
-        self.score[at], self.seen[at] = those.score, those.seen
+    @property
+    def inner(self) -> "TorchFront | None":
+        """The front as candidates, where it is too large to pick from at once."""
+        return self if len(self.rows) > self.size else None
 
+    def gather(self, at: torch.Tensor) -> torch.Tensor:
+        """A copy of the points of some of them."""
+        return self.G[at]
 
-@dataclass
-class Gathered(Candidates):
-    """Candidates whose points lie side by side."""
-
-    G: torch.Tensor
-
-    def catch_up(self, picks: Picks) -> None:
+    def catch_up(self) -> None:
         """Apply the picks that each has missed."""
+        picks, sizes = self.picks, self.picks.points.sizes
         seen, order = self.seen.sort()
-        oldest = seen[::CATCH_UP].tolist()
-        for at, first in zip(order.split(CATCH_UP), oldest, strict=True):
+        oldest = seen[:: sizes.catch_up].tolist()
+        for at, first in zip(order.split(sizes.catch_up), oldest, strict=True):
             if first < picks.count:
-                missed = nearest(self.G[at], self.norm2[at], picks, first, picks.count)
+                new = slice(first, picks.count)
+                missed = nearest(self.G[at], self.norm2[at], picks.P[new], picks.weight[new], sizes)
                 self.score[at] = torch.minimum(self.score[at], missed * self.weight[at])
         self.seen.fill_(picks.count)
+
+    def pick(self, limit: Bound, stop: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.floating]]:
+        """Pick from the front while it beats the limit; the rows and their scores."""
+        with torch.cuda.device_of(self.score):
+            picked = self.room().pick(self.G, self.rows, self.weight, self.placed, self.score, self.seen, limit, stop)
+        rows = np.array([row for row, _ in picked], np.int64)
+        return rows, np.array([score for _, score in picked], self.picks.points.dtype)
+
+    def close(self) -> None:
+        """The scores go back to the candidates that the front was taken from."""
+        self.of.score[self.at], self.of.seen[self.at] = self.score, self.seen
+
+
+class TorchCandidates(Scored):
+    """Rows that may be picked, by default all, and their scores."""
+
+    def __init__(
+        self,
+        picks: TorchPicks,
+        members: npt.NDArray[np.int64] | None,
+        weight: npt.NDArray[np.floating] | None,
+        placed: npt.NDArray[np.floating] | None,
+        graphs: bool = True,
+    ) -> None:
+        """`members` are ascending rows of the pool; weights are those of the members."""
+        points, sizes = picks.points, picks.points.sizes
+        n = points.shape[0] if members is None else len(members)
+        own = torch.arange(n, device=points.device) if members is None else points.index(members)
+        ones = picks.weight.new_ones(n)
+        w = ones if weight is None else points.floats(weight)
+        seen = min(sizes.first, picks.count)
+        cached = min(n, sizes.cached or rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
+        super().__init__(
+            picks, own, w, w if placed is None else points.floats(placed), torch.empty_like(ones),
+            torch.empty_like(ones), torch.full((n,), seen, dtype=torch.int32, device=points.device), self._cached,
+            cached,
+        )  # fmt: skip
+        self._graphs = graphs
+        self._room: CachedCandidates | None = None
+        for lo, Z in points.chunks_of(members):
+            part = slice(lo, lo + len(Z))
+            self.norm2[part] = Z.square().sum(1)
+            self.score[part] = nearest(Z, self.norm2[part], picks.P[:seen], picks.weight[:seen], sizes) * w[part]
+
+    def _cached(self) -> CachedCandidates:
+        if self._room is None:
+            self._room = CachedCandidates(self.size, self.picks, self._graphs)
+        return self._room
+
+    def front_size(self) -> int:
+        """Of a pool on the host as many as there is room for, so that the transfers are few."""
+        points = self.picks.points
+        size = min(len(self.rows) // points.sizes.share, FRONT // (points.shape[1] * points.dtype.itemsize))
+        size = max(size, min(len(self.rows) // 4, points.rows.room))
+        return self.size if size < 4 * self.size else size
+
+
+def rows_that_fit(device: torch.device, row_bytes: int) -> int:
+    """How many rows and their differences stay in the cache of this device."""
+    cache = torch.cuda.get_device_properties(device).L2_cache_size // 4 if device.type == "cuda" else CACHE // 2
+    return max(FEWEST, cache // row_bytes)

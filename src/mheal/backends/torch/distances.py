@@ -1,36 +1,30 @@
-"""Squared distances to picks, times the picks' weights: by matrix products, by differences where those cancel."""
-
-from typing import TYPE_CHECKING
+"""The squared distance of this backend, times the weights of picks: by products, by differences where those cancel."""
 
 import torch
 
 from .precision import full_precision
+from .rows import Sizes
 
-if TYPE_CHECKING:
-    from .picks import Picks
-
-SCORES = 1 << 23  # scores that exist at one time: they stay in the cache of a GPU
-PICKS = 1024  # that are compared with at one time
 DIFFERENCES = 1 << 26  # numbers in flight where distances are made of differences
 FEW_COLUMNS = 8  # up to here products would lose precision and gain no speed
 CANCELS = 1e-4  # of the squared length: smaller squared distances are made of differences
 
 
 @full_precision()
-def nearest(Z: torch.Tensor, norm2: torch.Tensor, picks: "Picks", lo: int, hi: int) -> torch.Tensor:
-    """min over picks lo ≤ j < hi of |z − p_j|²·weight_j for each row z of Z."""
+def nearest(Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes) -> torch.Tensor:
+    """min over the rows p_j of P of |z − p_j|²·weight_j for each row z of Z."""
     if Z.shape[1] <= FEW_COLUMNS:
-        return _by_differences(Z, picks, lo, hi)
+        return _by_differences(Z, P, weight, sizes)
     out = torch.full_like(norm2, torch.inf)
-    targets = picks_side(picks.P[lo:hi], picks.weight[lo:hi]).split(PICKS)
-    rows = max(256, SCORES // len(targets[0]))
+    targets = picks_side(P, weight).split(sizes.picks)
+    rows = max(256, sizes.scores // len(targets[0]))
     for part, q, best in zip(Z.split(rows), norm2.split(rows), out.split(rows), strict=True):
         side = rows_side(part, q)
         for target in targets:
             torch.minimum(best, (side @ target.T).amin(dim=1), out=best)
-    cancelled = (out < CANCELS * norm2 * picks.weight[lo:hi].max()).nonzero()[:, 0]
+    cancelled = (out < CANCELS * norm2 * weight.max()).nonzero()[:, 0]
     if len(cancelled):
-        out[cancelled] = _by_differences(Z[cancelled], picks, lo, hi)
+        out[cancelled] = _by_differences(Z[cancelled], P, weight, sizes)
     return out
 
 
@@ -53,14 +47,12 @@ def _padded(columns: int) -> int:
     return -(-(columns + 2) // 8) * 8
 
 
-def _by_differences(Z: torch.Tensor, picks: "Picks", lo: int, hi: int) -> torch.Tensor:
+def _by_differences(Z: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes) -> torch.Tensor:
     out = Z.new_full((len(Z),), torch.inf)
-    d = Z.shape[1]
-    step = min(hi - lo, PICKS)
-    rows = max(1, DIFFERENCES // (step * d))
-    for j in range(lo, hi, step):
-        P, weight = picks.P[j : min(hi, j + step)], picks.weight[j : min(hi, j + step)]
+    step = min(len(P), sizes.picks)
+    rows = max(1, DIFFERENCES // (step * Z.shape[1]))
+    for some, w in zip(P.split(step), weight.split(step), strict=True):
         for part, best in zip(Z.split(rows), out.split(rows), strict=True):
-            distance2 = (part[:, None] - P).square_().sum(2) * weight
+            distance2 = (part[:, None] - some).square_().sum(2) * w
             torch.minimum(best, distance2.amin(1), out=best)
     return out

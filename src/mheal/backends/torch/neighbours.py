@@ -1,4 +1,4 @@
-"""Mean distance from each point to its nearest neighbours among a few reference points of its cluster."""
+"""Mean distance from each row to its nearest neighbours among a few reference rows of its cluster."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,45 +8,25 @@ import numpy.typing as npt
 import torch
 
 from .blocks import blocks_of
-from .points import Points
+from .placed import Placed
 from .precision import full_precision
 
-Task = tuple[npt.NDArray[Any], npt.NDArray[np.int64], int]
 BLOCK = 64  # points of one cluster that are compared with its references together
 DISTANCES = 1 << 25  # that exist at one time: enough rows to fill the blocks of a thousand clusters
 FAR = 3e38  # from a point to itself, or to a reference that is not there
 NO_ROW = np.iinfo(np.int64).max
 
 
-def spacing(points: Points, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
-    """For each task (members, references, neighbours): how far, on average, each member's nearest references are.
-
-    References are ascending rows; a point is not its own neighbour, and a member of one task only.
-    """
-    cluster_of: dict[int, int] = {}  # tasks of one cluster share its references
-    references: list[npt.NDArray[np.int64]] = []
-    neighbours: list[int] = []
-    labels = np.zeros(points.shape[0], np.int32)
-    for members, those, count in tasks:
-        if id(those) not in cluster_of:
-            cluster_of[id(those)] = len(references)
-            references.append(those)
-            neighbours.append(count)
-        labels[members] = cluster_of[id(those)]
-    out = _by_cluster(points, labels, references, neighbours)
-    return [out[members] for members, _, _ in tasks]
-
-
 @full_precision()
-def _by_cluster(
-    points: Points,
+def spacing_by_label(
+    points: Placed,
     labels: npt.NDArray[np.int32],
     references: Sequence[npt.NDArray[np.int64]],
     neighbours: Sequence[int],
 ) -> npt.NDArray[Any]:
-    """For every point: how far, on average, the nearest of its cluster's references (ascending rows) are.
+    """For each row the mean distance to the nearest `neighbours[c]` of `references[c]` (ascending rows), c its label.
 
-    `neighbours` says how many are asked for in each cluster. One pass over the pool, in the order of its rows.
+    One pass over the pool, in the order of its rows.
     """
     side = _References(points, references, neighbours)
     label = torch.as_tensor(np.ascontiguousarray(labels, np.int32), device=points.device)
@@ -63,7 +43,7 @@ def _by_cluster(
 class _References:
     """The references of all clusters, on the device; those of small clusters are filled up with absent ones."""
 
-    def __init__(self, points: Points, references: Sequence[npt.NDArray[np.int64]], neighbours: Sequence[int]) -> None:
+    def __init__(self, points: Placed, references: Sequence[npt.NDArray[np.int64]], neighbours: Sequence[int]) -> None:
         size = max(map(len, references))
         rows = np.full((len(references), size), NO_ROW)
         for mine, those in zip(rows, references, strict=True):

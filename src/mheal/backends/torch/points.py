@@ -1,143 +1,103 @@
-"""The pool as the torch kernels see it: rows on the device or on the host, standardised on the fly."""
+"""The rows of a pool on a torch device, or on the host and streamed through the device."""
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from .assign import Assigned, assign
-from .pool import refuse_nonfinite
-from .rows import OnDevice, OnHost, source
+from ...runtime.checkpoint import NullCheckpoint
+from ...runtime.threads import run_parts, thread_count
+from ..base import Candidates, Float64, Floats, Labels, Picks, Rows, Scores
+from .candidates import TorchCandidates
+from .distances import nearest
+from .fitting import TorchFitting
+from .neighbours import spacing_by_label
+from .picks import TorchPicks
+from .placed import Placed
+from .radii import radii
+from .seeding import plus_plus
 
 
-class Points:
-    """The points (x − offset)·scale, made unit where `inverse` is given: one over the length of each."""
+class Points(Placed):
+    """The rows (x − offset)·scale, possibly made unit, as a `RowStore`."""
 
-    backend: ClassVar[str] = "torch"
+    def assign(self, centers: Floats) -> Labels:
+        """The nearest of the unit centres for each row, −1 where a row has no direction."""
+        fitting = self.fitting(len(centers))
+        fitting.assign(centers)
+        labels = fitting.labels()
+        labels[~self.nonzero()] = -1
+        return labels
 
-    def __init__(
+    def fitting(self, k: int, weight: Floats | None = None) -> TorchFitting:
+        """Passes that assign every row to one of k centres."""
+        return TorchFitting(self, k, weight)
+
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+        """k places in `rows` by k-means++ on the sphere."""
+        return plus_plus(self, rows, weight, k, rng)
+
+    def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
+        """For each row the mean distance to the nearest references of its label."""
+        return spacing_by_label(self, labels, references, neighbours)
+
+    def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
+        """Squared distance of these rows, by default of all, to one point."""
+        target = self.floats(point)[None]
+        parts = [nearest(Z, Z.square().sum(1), target, target.new_ones(1), self.sizes) for _, Z in self.chunks_of(rows)]
+        return torch.cat(parts).cpu().numpy()
+
+    def picks(self, capacity: int) -> TorchPicks:
+        """An empty list of picks with room for so many."""
+        return TorchPicks(self, capacity)
+
+    def candidates(
         self,
-        rows: OnDevice | OnHost,
-        offset: torch.Tensor | None = None,
-        scale: torch.Tensor | None = None,
-        inverse: torch.Tensor | None = None,
-    ) -> None:
-        self.rows, self.offset, self.scale, self.inverse = rows, offset, scale, inverse
-        self.device, self.shape = rows.device, rows.shape
-        self.dtype = np.dtype(np.float64 if rows.dtype == torch.float64 else np.float32)
+        picks: Picks,
+        weight: Floats | None = None,
+        placed: Floats | None = None,
+        *,
+        first: Scores | None = None,
+        workers: int | None = None,
+    ) -> Candidates:
+        """All rows as candidates. One worker means that others work beside it: no CUDA graphs are captured then."""
+        assert isinstance(picks, TorchPicks)
+        return TorchCandidates(picks, None, weight, placed, workers != 1)
 
-    @classmethod
-    def raw(cls, X: Any, device: Any = None, limit: float | None = None) -> "Points":
-        """The rows as they are; `device` and `limit` (in bytes) say where an array goes, see `rows.source`."""
-        points = cls(source(X, device, limit))
-        if not bool(points.lengths.isfinite().all()):
-            refuse_nonfinite(points.rows.chunks())
-        return points
+    def grouped_candidates(
+        self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
+    ) -> Sequence[Candidates]:
+        """Candidates in disjoint groups of ascending rows, which share the picks."""
+        assert isinstance(picks, TorchPicks)
+        return [TorchCandidates(picks, rows, weight[rows], placed[rows]) for rows in groups]
 
-    @classmethod
-    def standardized(cls, X: Any, device: Any = None, limit: float | None = None) -> "Points":
-        """Columns of mean 0 and standard deviation 1; constant columns become 0."""
-        rows = source(X, device, limit)
-        mean, deviation = _moments(rows)
-        if not bool(deviation.isfinite().all()):
-            refuse_nonfinite(rows.chunks())
-        # A column whose spread is lost in rounding is constant for all we can tell.
-        constant = deviation <= 8 * torch.finfo(rows.dtype).eps * mean.abs()
-        scale = torch.where(constant, 0.0, 1.0 / torch.where(constant, 1.0, deviation))
-        return cls(rows, mean.to(rows.dtype), scale.to(rows.dtype))
-
-    def unit(self) -> "Points":
-        """The same points projected to the unit sphere; points of length 0 stay 0."""
-        return Points(self.rows, self.offset, self.scale, self.inverse_lengths)
-
-    def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """All points in order: the row each chunk begins with, and its points. Not to be written to, nor kept."""
-        for lo, X in self.rows.chunks():
-            yield lo, self._transformed(X, slice(lo, lo + len(X)))
-
-    def gather(self, at: torch.Tensor) -> torch.Tensor:
-        """A copy of the points of these rows, on the device."""
-        return self._transformed(self.rows.gather(at), at)
-
-    def _transformed(self, X: torch.Tensor, at: slice | torch.Tensor) -> torch.Tensor:
-        if self.offset is not None:
-            X = (X - self.offset).mul_(self.scale)
-        return X if self.inverse is None else X * self.inverse[at, None]
-
-    @cached_property
-    def lengths(self) -> torch.Tensor:
-        """Length of each point, on the device."""
-        parts = [torch.linalg.vector_norm(Z, dim=1, dtype=torch.float64) for _, Z in self.chunks()]
-        return torch.cat(parts).to(self.rows.dtype)
-
-    @cached_property
-    def inverse_lengths(self) -> torch.Tensor:
-        """One over the length of each point, 0 for points of length 0."""
-        return torch.where(self.lengths > 0, 1.0 / self.lengths, 0.0).to(self.rows.dtype)
-
-    def constant(self) -> bool:
-        """Whether all points coincide with the mean."""
-        return self.scale is not None and not bool(self.scale.any())
-
-    def norms(self) -> npt.NDArray[Any]:
-        """Length of each point."""
-        return self.lengths.cpu().numpy()
-
-    def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which points have a direction."""
-        return (self.lengths > 0).cpu().numpy()
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These points as a plain array."""
-        return self.gather(self.index(rows)).cpu().numpy()
-
-    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These points made unit."""
-        at = self.index(rows)
-        return (self.gather(at) * self.inverse_lengths[at, None]).cpu().numpy()
-
-    def subset(self, rows: npt.NDArray[np.int64]) -> "Points":
-        """These points alone, on the device."""
-        return Points(OnDevice(self.gather(self.index(rows))))
-
-    def array(self) -> npt.NDArray[Any]:
-        """All points as a plain array."""
-        return np.concatenate([Z.cpu().numpy() for _, Z in self.chunks()])
-
-    def mean(self) -> npt.NDArray[np.float64]:
-        """The mean of all points."""
-        return (sum(Z.sum(0, dtype=torch.float64) for _, Z in self.chunks()) / self.shape[0]).cpu().numpy()
-
-    def first_scores(self, rows: npt.NDArray[np.int64]) -> list[None]:
+    def first_scores(self, rows: Rows) -> Sequence[None]:
         """Nothing to share between starts: a pass over the pool costs little here."""
         return [None] * len(rows)
 
-    def index(self, rows: npt.NDArray[Any]) -> torch.Tensor:
-        """Row numbers on the device."""
-        return torch.as_tensor(np.ascontiguousarray(rows, np.int64), device=self.device)
+    def radii(self, picks: Picks, weight: Floats) -> tuple[Float64, None]:
+        """The largest distance left anywhere after each pick."""
+        assert isinstance(picks, TorchPicks)
+        return radii(self, picks, weight), None
 
-    def floats(self, values: Any) -> torch.Tensor:
-        """Numbers on the device."""
-        return torch.as_tensor(np.asarray(values), dtype=self.rows.dtype, device=self.device)
+    def map_groups(
+        self,
+        work: Callable[..., dict[str, npt.NDArray[Any]]],
+        groups: Sequence[npt.NDArray[Any]],
+        arguments: Sequence[tuple[Any, ...]],
+        name: str,
+        checkpoint: NullCheckpoint,
+    ) -> list[dict[str, npt.NDArray[Any]]]:
+        """work(rows of the group as a store, *its arguments, workers) for each group."""
+        workers = max(1, min(thread_count(), len(groups)))
+        inner = None if workers == 1 else 1
 
-    # What spherical k-means asks for (cluster.plain.UnitRows).
+        def one(g: int) -> dict[str, npt.NDArray[Any]]:
+            own = self.subset(groups[g])
+            return checkpoint.stage(f"{name} {g}", lambda: work(own, *arguments[g], inner), part=True)
 
-    def assign(self, C: npt.NDArray[Any], weight: npt.NDArray[Any] | None = None) -> Assigned:
-        """The most similar centre of each row, and the sums of the unit rows of each centre, in one pass."""
-        return assign(self, C, weight)
-
-
-def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation of each column, in float64: float32 drifts at a million rows."""
-    n = rows.shape[0]
-    shift = rows.gather(torch.zeros(1, dtype=torch.int64, device=rows.device))[0].double()
-    total, square = torch.zeros_like(shift), torch.zeros_like(shift)
-    for _, X in rows.chunks():
-        centred = X - shift  # in float64; keeps the squares small where the mean is far from zero
-        total += centred.sum(0)
-        square += centred.square_().sum(0)
-    deviation = (square / n - (total / n).square()).clamp_min(0).sqrt()
-    return total / n + shift, deviation
+        order = sorted(range(len(groups)), key=lambda g: -len(groups[g]))  # the largest first
+        done = run_parts(one, order, workers)
+        return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]

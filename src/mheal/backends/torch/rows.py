@@ -1,6 +1,7 @@
 """Where the rows of a pool lie, on the device or on the host, and how they come to be worked on."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,36 @@ import torch
 
 from ...runtime.threads import run_parts, spans
 
-CHUNK = 1 << 25  # numbers of the pool that are worked on at one time
 COPY = 1 << 12  # rows that one thread copies at a time
 SHARE = 0.6  # of the free memory of a device may go to the pool; the rest is for the work on it
 
 
-def chunk_rows(columns: int) -> int:
-    """Rows in one chunk of a pool with so many columns."""
-    return max(1024, CHUNK // columns)
+@dataclass(frozen=True)
+class Sizes:
+    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small.
+
+    chunk : numbers of the pool that are worked on at one time
+    scores : scores that exist at one time: they stay in the cache of a GPU
+    picks : picks that are compared with at one time
+    catch_up : candidates that are caught up together
+    share : one candidate in this many goes to the front
+    first : picks that all candidates are compared with at the beginning
+    burst : picks between two looks at what they gave
+    cached : candidates whose scores are kept exact; None: as many as the device's cache holds
+    """
+
+    chunk: int = 1 << 25
+    scores: int = 1 << 23
+    picks: int = 1024
+    catch_up: int = 1 << 15
+    share: int = 24
+    first: int = 256
+    burst: int = 16
+    cached: int | None = None
+
+    def chunk_rows(self, columns: int) -> int:
+        """Rows in one chunk of a pool with so many columns."""
+        return max(1024, self.chunk // columns)
 
 
 class OnDevice:
@@ -24,13 +47,13 @@ class OnDevice:
 
     room = 0  # rows that may be copied to the device beside the pool, for a while
 
-    def __init__(self, X: torch.Tensor) -> None:
-        self.X, self.device, self.dtype = X, X.device, X.dtype
+    def __init__(self, X: torch.Tensor, sizes: Sizes) -> None:
+        self.X, self.device, self.dtype, self.sizes = X, X.device, X.dtype, sizes
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
         """All rows in order: where each chunk begins, and its rows. Not to be written to."""
-        for lo, hi in spans(self.shape[0], chunk_rows(self.shape[1])):
+        for lo, hi in spans(self.shape[0], self.sizes.chunk_rows(self.shape[1])):
             yield lo, self.X[lo:hi]
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
@@ -41,15 +64,15 @@ class OnDevice:
 class OnHost:
     """The rows of an array or memory map, too large for the device: brought there when they are needed."""
 
-    def __init__(self, X: npt.NDArray[Any], device: torch.device, limit: float) -> None:
-        self.X, self.device = X, device
+    def __init__(self, X: npt.NDArray[Any], device: torch.device, limit: float, sizes: Sizes) -> None:
+        self.X, self.device, self.sizes = X, device, sizes
         self.room = int(min(len(X), limit / 2 // (X.shape[1] * X.itemsize)))
         self.dtype = torch.float64 if X.dtype == np.float64 else torch.float32
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
         """All rows in order: where each chunk begins, and its rows, which last until the next chunk is asked for."""
-        parts = spans(self.shape[0], chunk_rows(self.shape[1]))
+        parts = spans(self.shape[0], self.sizes.chunk_rows(self.shape[1]))
         yield from self._overlapped(parts) if self.device.type == "cuda" else self._plain(parts)
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
@@ -98,17 +121,18 @@ class OnHost:
             released[b].record(here)
 
 
-def source(X: Any, device: Any = None, limit: float | None = None) -> OnDevice | OnHost:
+def source(X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> OnDevice | OnHost:
     """A tensor where it lies; an array on the device (by default the GPU) if it takes at most `limit` bytes there."""
+    sizes = sizes or Sizes()
     if isinstance(X, torch.Tensor):
-        return OnDevice(X)
+        return OnDevice(X, sizes)
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     if limit is None:
         limit = SHARE * torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else float("inf")
-    host = OnHost(X, device, limit)
+    host = OnHost(X, device, limit, sizes)
     if X.nbytes > limit:
         return host
     copy = torch.empty(host.shape, dtype=host.dtype, device=device)
     for lo, part in host.chunks():
         copy[lo : lo + len(part)] = part
-    return OnDevice(copy)
+    return OnDevice(copy, sizes)

@@ -1,20 +1,18 @@
-"""k-means++ on the sphere, on the device: the draws of cluster.seeding without a look back for each of them."""
+"""k-means++ on the sphere, on the device: the draws of cpu.seeding, without waiting for the device at each of them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from .placed import Placed
 from .precision import full_precision
-
-if TYPE_CHECKING:
-    from .points import Points
 
 
 @full_precision()
 def plus_plus(
-    points: "Points", rows: npt.NDArray[np.int64], weight: npt.NDArray[Any], k: int, rng: np.random.RandomState
+    points: Placed, rows: npt.NDArray[np.int64], weight: npt.NDArray[Any], k: int, rng: np.random.RandomState
 ) -> npt.NDArray[np.int64]:
     """k of these rows, each the best of a few drawn by squared chord to those before; the order is by content."""
     at = points.index(rows)

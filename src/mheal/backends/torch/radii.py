@@ -1,4 +1,4 @@
-"""How far the pool still is from the picks, after each of them."""
+"""The largest distance from the picks that is left in the pool, after each of them."""
 
 from typing import Any
 
@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from .distances import SCORES, picks_side, rows_side
-from .picks import Picks
-from .points import Points
+from .distances import picks_side, rows_side
+from .picks import TorchPicks
+from .placed import Placed
 from .precision import full_precision
 
 CANCELS = 1e-4  # of the largest squared length: smaller radii are computed in float64
 ROUNDING = 1e-12  # what cancellation leaves there of a pick's distance from itself
 
 
-def radii(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """The largest distance left anywhere after each pick: of every point from its nearest pick, times both weights."""
+def radii(points: Placed, picks: TorchPicks, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The largest distance of any row from its nearest pick, times both weights, after each pick."""
     worst, largest = _squared(points, picks, weight, points.rows.dtype)
     if worst.min() < CANCELS * largest:
         worst, _ = _squared(points, picks, weight, torch.float64)
@@ -26,13 +26,13 @@ def radii(points: Points, picks: Picks, weight: npt.NDArray[Any]) -> npt.NDArray
 
 @full_precision()
 def _squared(
-    points: Points, picks: Picks, weight: npt.NDArray[Any], dtype: torch.dtype
+    points: Placed, picks: TorchPicks, weight: npt.NDArray[Any], dtype: torch.dtype
 ) -> tuple[npt.NDArray[np.float64], float]:
     """The same, squared and in this precision, and the largest squared length."""
     w = points.floats(weight)
     targets = picks_side(picks.P[: picks.count].to(dtype), picks.weight[: picks.count].to(dtype))
     worst, largest = targets.new_zeros(picks.count), targets.new_zeros(())
-    rows = max(256, SCORES // picks.count)
+    rows = max(256, points.sizes.scores // picks.count)
     for lo, Z in points.chunks():
         for at in range(0, len(Z), rows):
             part = Z[at : at + rows].to(dtype)

@@ -1,20 +1,10 @@
-"""Initial centres: k-means++ on the sphere, or random rows."""
+"""Initial centres: k-means++ on the sphere."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-
-SAMPLE = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
-
-
-def sample_rows(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
-    """Rows to seed from: all usable ones, or a random sample of them, ascending."""
-    size = max(SAMPLE, 20 * k)
-    if len(usable) <= size:
-        return usable
-    return np.sort(rng.choice(usable, size, replace=False))
 
 
 def plus_plus(U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:

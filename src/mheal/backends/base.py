@@ -1,0 +1,229 @@
+"""What every backend offers: the scaled rows of a pool, and the few operations on them that read the whole pool.
+
+Clustering and the algorithms above are written against `RowStore` alone. A store keeps its rows where they lie: in
+this process (`cpu`), on a torch device (`torch`) or on the workers of a Dask cluster (`dask`). What goes in and comes
+out is NumPy. Rows are numbered from 0 in the order of the pool, and results do not depend on the backend, but for
+rounding.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.checkpoint import NullCheckpoint
+
+Floats = npt.NDArray[Any]  # of the store's own floating type
+Float64 = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
+Result = TypeVar("Result")
+
+
+class Bound(NamedTuple):
+    """The best candidate elsewhere: its score and its row. Of equal scores the lower row is better."""
+
+    score: float
+    row: float
+
+    def beaten_by(self, score: float, row: float) -> bool:
+        """Whether this candidate may be picked before anything elsewhere."""
+        return score >= 0 and (score > self.score or (score == self.score and row < self.row))
+
+
+PICKED = -1.0  # score of a candidate that can no longer be picked
+NOTHING = Bound(PICKED, float("inf"))
+
+
+class Scores(NamedTuple):
+    """What is known of each candidate: squared length, an upper bound on its score, and how many picks it has seen."""
+
+    norm2: Floats
+    score: Floats
+    seen: Any  # one number for all, or an int32 array
+
+
+class Picks(Protocol):
+    """Points that are labelled or picked, in that order, with their weights."""
+
+    count: int
+
+    def add(self, rows: Rows, weight: Floats, norm2: Floats | None = None) -> None:
+        """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
+
+    def taken(self) -> tuple[Floats, Floats]:
+        """The points and their weights."""
+
+
+class Front(Protocol):
+    """The candidates with the largest stale scores, brought up to date."""
+
+    @property
+    def bound(self) -> Bound:
+        """The best that the other candidates may be."""
+
+    @property
+    def inner(self) -> "LargeFront | None":
+        """The front as candidates, where it is too large to pick from at once."""
+
+    def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
+        """Pick from the front while it beats the limit, until there are `stop` picks; rows and their scores."""
+
+    def close(self) -> None:
+        """Hand what has become known back to the candidates that the front was taken from."""
+
+
+class Candidates(Protocol):
+    """Rows that may be picked. Picks only lower a score, so a stale score is an upper bound.
+
+    A score is the squared distance to the nearest pick times the weights of both ends.
+    """
+
+    @property
+    def picks(self) -> Picks:
+        """What the scores refer to. Several groups of candidates may share it, and so repel each other."""
+
+    def exclude(self, rows: Rows) -> None:
+        """These rows of the pool cannot be picked."""
+
+    def left(self) -> int:
+        """How many can still be picked."""
+
+    def front(self) -> Front:
+        """The candidates with the largest scores."""
+
+    def scores(self) -> Scores | None:
+        """What a later run needs to go on exactly so; None where a run cannot be interrupted."""
+
+
+class LargeFront(Candidates, Protocol):
+    """A front that has a front of its own."""
+
+    def best(self) -> tuple[float, float]:
+        """The largest score, stale or not, and its row."""
+
+
+class Fitting(Protocol):
+    """Rows that are being clustered by direction: each pass assigns every row to its nearest centre."""
+
+    sums: Float64  # (k, d): weighted sum of the unit rows of each centre
+    mass: Float64  # (k,): their weight; rows of length 0 have none
+
+    def assign(self, centers: Floats) -> None:
+        """One pass with these unit centres. Of equally near centres the first wins."""
+
+    def labels(self) -> Labels:
+        """The centre of each row after the last pass."""
+
+    def worst(self, count: int) -> Floats:
+        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
+
+    def squared_chords(self) -> float:
+        """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
+
+
+class UnitRows(Protocol):
+    """What spherical k-means needs of rows: directions, and passes over them."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of results: float64 for float64 pools, else float32."""
+
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a direction."""
+
+    def directions(self, rows: Rows) -> Floats:
+        """These rows made unit, as a plain array."""
+
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
+
+    def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
+        """Passes that assign every row to one of k centres."""
+
+
+class RowStore(UnitRows, Protocol):
+    """The scaled rows of a pool, where they lie."""
+
+    def norms(self) -> Floats:
+        """Length of each row before it was made unit. Refuses NaN and infinity by their place."""
+
+    def forget_norms(self) -> None:
+        """Free their memory; they can be computed again."""
+
+    def constant(self) -> bool:
+        """Whether scaling has found all rows equal."""
+
+    def unit(self) -> "RowStore":
+        """The same rows projected to the unit sphere; rows of length 0 stay 0."""
+
+    def mean(self, rows: npt.NDArray[Any] | None = None) -> Float64:
+        """The mean of these rows, by default of all."""
+
+    def take(self, rows: npt.NDArray[Any]) -> Floats:
+        """These rows as a plain array."""
+
+    def array(self) -> Floats:
+        """All rows as a plain array."""
+
+    def subset(self, rows: npt.NDArray[Any]) -> "RowStore":
+        """These rows alone, copied so that they lie together."""
+
+    def assign(self, centers: Floats) -> Labels:
+        """The nearest of the unit centres for each row, −1 where a row has no direction."""
+
+    def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
+        """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label.
+
+        References ascend; a row is not its own neighbour.
+        """
+
+    def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
+        """Squared distance of these rows, by default of all, to one point."""
+
+    def picks(self, capacity: int) -> Picks:
+        """An empty list of picks with room for so many."""
+
+    def candidates(
+        self,
+        picks: Picks,
+        weight: Floats | None = None,
+        placed: Floats | None = None,
+        *,
+        first: Scores | None = None,
+        workers: int | None = None,
+    ) -> Candidates:
+        """All rows as candidates. `picks` holds one at least.
+
+        A row counts with `weight` as a candidate and with `placed` (by default the same) once it is picked. `first`
+        may hold scores against the first picks: of `radii`, of `first_scores`, or of an earlier run.
+        """
+
+    def grouped_candidates(
+        self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
+    ) -> Sequence[Candidates]:
+        """Candidates in disjoint groups of ascending rows, which share the picks. Weights are those of all rows."""
+
+    def first_scores(self, rows: Rows) -> "Sequence[Scores | None]":
+        """For each of these rows, scores against it alone: one pass serves several starts. None: of no use here."""
+
+    def radii(self, picks: Picks, weight: Floats) -> tuple[Float64, Scores | None]:
+        """The largest distance left anywhere after each pick, and what `candidates` can go on from."""
+
+    def map_groups(
+        self,
+        work: Callable[..., dict[str, npt.NDArray[Any]]],
+        groups: Sequence[npt.NDArray[Any]],
+        arguments: Sequence[tuple[Any, ...]],
+        name: str,
+        checkpoint: NullCheckpoint,
+    ) -> list[dict[str, npt.NDArray[Any]]]:
+        """work(rows of the group as a store, *its arguments, workers) for each group; each is a part of the checkpoint.
+
+        `work` is a function of a module, so that it can be sent to another machine.
+        """

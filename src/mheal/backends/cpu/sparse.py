@@ -1,0 +1,88 @@
+"""Sparse rows (text) for spherical k-means."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from .seeding import plus_plus
+
+BLOCK = 8192  # rows whose scores are dense at one time
+
+Floats = npt.NDArray[Any]
+
+
+class SparseRows:
+    """The rows of a CSR matrix, made unit."""
+
+    def __init__(self, X: Any) -> None:
+        self.U = normalize(X)
+        self.U.eliminate_zeros()  # else a row of stored zeros would seem to have a direction
+        self.dtype: np.dtype[Any] = self.U.dtype
+        self.shape: tuple[int, int] = self.U.shape
+
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a direction."""
+        return np.diff(self.U.indptr) > 0
+
+    def directions(self, rows: npt.NDArray[np.int64]) -> Floats:
+        """These unit rows, dense."""
+        dense: Floats = self.U[rows].toarray()
+        return dense
+
+    def plus_plus(
+        self, rows: npt.NDArray[np.int64], weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState
+    ) -> npt.NDArray[np.int64]:
+        """k places in `rows` by k-means++ on the sphere."""
+        return plus_plus(self.U[rows], weight, k, rng)
+
+    def fitting(self, k: int, weight: Floats | None = None) -> "SparseFitting":
+        """Passes that assign every row to one of k centres."""
+        return SparseFitting(self, k, weight)
+
+
+class SparseFitting:
+    """Sparse rows that are being clustered by direction."""
+
+    def __init__(self, rows: SparseRows, k: int, weight: Floats | None) -> None:
+        n, d = rows.shape
+        self.U = rows.U
+        self.C: Floats = np.zeros((k, d))
+        self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
+        self.counts = self.weight * rows.nonzero()
+        self.label, self.cosine = np.zeros(n, np.int32), np.zeros(n)
+        self.sums: npt.NDArray[np.float64] = np.zeros((k, d))
+        self.mass: npt.NDArray[np.float64] = np.zeros(k)
+
+    def assign(self, centers: Floats) -> None:
+        """One pass with these unit centres."""
+        self.C, n = centers, len(self.label)
+        for lo in range(0, n, BLOCK):
+            scores = self.U[lo : lo + BLOCK] @ centers.T
+            self.label[lo : lo + BLOCK] = scores.argmax(axis=1)
+            self.cosine[lo : lo + BLOCK] = scores.max(axis=1)
+        membership = sparse.csr_matrix((self.weight, (self.label, np.arange(n))), shape=(len(centers), n))
+        self.sums = np.asarray((membership @ self.U.astype(np.float64)).todense())
+        self.mass = np.bincount(self.label, self.counts, len(centers)).astype(np.float64, copy=False)
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The centre of each row after the last pass."""
+        return self.label
+
+    def worst(self, count: int) -> Floats:
+        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
+        usable = np.flatnonzero(self.counts > 0)
+        dense: Floats = self.U[usable[np.argsort(self.cosine[usable], kind="stable")[:count]]].toarray()
+        return dense
+
+    def squared_chords(self) -> float:
+        """Σ weight·‖row − centre‖² on the unit sphere, in float64."""
+        C, total = self.C.astype(np.float64), 0.0
+        for lo in range(0, len(self.label), BLOCK):
+            U, label = self.U[lo : lo + BLOCK].astype(np.float64), self.label[lo : lo + BLOCK]
+            own = np.asarray(U.multiply(U).sum(axis=1)).ravel() + np.einsum("ij,ij->i", C, C)[label]
+            chord2 = own - 2 * np.take_along_axis(np.asarray(U @ C.T), label[:, None], axis=1)[:, 0]
+            total += float(self.counts[lo : lo + BLOCK] @ np.maximum(chord2, 0))
+        return total

@@ -1,0 +1,286 @@
+"""Rows of the pool as the kernels see them: scaled on the fly into a small buffer, never copied whole."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ...exceptions import UserError
+from ...runtime.memory import MemoryLimit
+from ...runtime.threads import run_parts, spans
+from .simd import kernel, prefetch_row, wide_vectors
+
+Result = TypeVar("Result")
+Moments = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]  # mean and standard deviation of each column
+PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool,
+PASS_BYTES = 1 << 24  # or fewer, if they are wide
+FEW_ROWS = 32  # scattered rows between two yield points: reading one may bring in a megabyte around it
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small.
+
+    pass_rows, pass_bytes : one part of a pass over the pool
+    front_rows : fewest rows in the front of a traversal
+    task_rows : rows whose spacing one thread measures at a time
+    span_bytes : rows on disk that are sorted by cluster at a time, unless that leaves fewer than `together` a cluster
+    """
+
+    pass_rows: int = PASS_ROWS
+    pass_bytes: int = PASS_BYTES
+    front_rows: int = 2048
+    task_rows: int = 4096
+    span_bytes: int = 1 << 24
+    together: int = 256
+
+
+@kernel
+def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
+    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
+    wide_vectors()
+    d = X.shape[1]
+    for z in range(n):
+        if z + 8 < n:
+            prefetch_row(X, np.int64(rows[z + 8]))
+        i = rows[z]
+        if offset.size:
+            for t in range(d):
+                out[z, t] = (X[i, t] - offset[t]) * scale[t]
+        else:
+            for t in range(d):
+                out[z, t] = X[i, t]
+        if factor.size:
+            for t in range(d):
+                out[z, t] *= factor[i]
+
+
+def passes(X: npt.NDArray[Any], rows: int = PASS_ROWS, size: int = PASS_BYTES) -> list[tuple[int, int]]:
+    """Spans of rows that cut X into the parts of one pass: at most so many rows, or bytes where they are wide."""
+    return spans(len(X), max(1, min(rows, size // max(1, X[:1].nbytes))))
+
+
+@kernel
+def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
+    """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
+    wide_vectors()
+    d = X.shape[1]
+    for i in range(lo, hi):
+        for t in range(d):
+            v = np.float64(X[i, t]) - shift[t]
+            total[t] += v
+            square[t] += v * v
+
+
+def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
+    """Mean and standard deviation of each column of X, in one pass."""
+    n, d = X.shape
+    shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
+
+    def part(span: tuple[int, int]) -> tuple[Any, Any]:
+        total, square = np.zeros(d), np.zeros(d)
+        moment_sums(X, span[0], span[1], shift, total, square)
+        return total, square
+
+    sums = run_parts(part, passes(X), yield_point=limit.yield_point if limit else None)
+    first = np.sum([total for total, _ in sums], axis=0) / n
+    second = np.sum([square for _, square in sums], axis=0) / n
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
+        return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+
+
+@kernel
+def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> None:
+    d = X.shape[1]
+    for i in range(lo, hi):
+        s = out.dtype.type(0)
+        if offset.size:
+            for t in range(d):
+                v = (X[i, t] - offset[t]) * scale[t]
+                s += v * v
+        else:
+            for t in range(d):
+                s += X[i, t] * X[i, t]
+        out[i] = np.sqrt(s)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The rows (X[i] − offset)·scale·factor[i]; an empty array stands for 'no change'.
+
+    X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or infinity are
+    refused by the first pass over them.
+
+    limit : the memory limit whose `yield_point` is called between parts of work
+    sizes : how work is cut
+    """
+
+    X: npt.NDArray[Any]
+    offset: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    scale: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    factor: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
+    limit: MemoryLimit | None = field(default=None, repr=False, compare=False)
+    sizes: Sizes = field(default=Sizes(), repr=False, compare=False)
+    _cache: dict[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        view = self.X.view(np.ndarray)
+        view.flags.writeable = False  # kernels then compile once for memory maps and arrays alike
+        object.__setattr__(self, "X", view)
+
+    @classmethod
+    def raw(cls, X: npt.NDArray[Any], limit: MemoryLimit | None = None, sizes: Sizes | None = None) -> Self:
+        """The rows as they are."""
+        empty = np.empty(0, _working_dtype(X))
+        return cls(X, empty, empty, empty, limit, sizes or Sizes())
+
+    @classmethod
+    def standardized(
+        cls,
+        X: npt.NDArray[Any],
+        known: Moments | None = None,
+        limit: MemoryLimit | None = None,
+        sizes: Sizes | None = None,
+    ) -> Self:
+        """Columns of mean 0 and standard deviation 1; constant columns become 0. `known` are the moments of X."""
+        mean, deviation = known or moments(X, limit)
+        if not np.isfinite(deviation).all():
+            refuse_nonfinite(X)
+        dtype = _working_dtype(X)
+        # A column whose spread is lost in rounding is constant for all we can tell.
+        constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
+        scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype), limit, sizes or Sizes())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type that results have: float64 for float64 pools, else float32."""
+        return self.offset.dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def source(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """What kernels read rows from."""
+        return self.X, self.offset, self.scale, self.factor
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether X is memory-mapped."""
+        owner = self.X.base
+        while isinstance(owner, np.ndarray):
+            if isinstance(owner, np.memmap):
+                return True
+            owner = owner.base
+        return False
+
+    def yield_point(self) -> None:
+        """Called between parts of work: keeps the memory limit, if there is one."""
+        if self.limit is not None:
+            self.limit.yield_point()
+
+    def passes(self) -> list[tuple[int, int]]:
+        """Spans of rows that cut the pool into the parts of one pass."""
+        return passes(self.X, self.sizes.pass_rows, self.sizes.pass_bytes)
+
+    def run_parts(
+        self, work: Callable[[tuple[int, int]], Result], parts: list[tuple[int, int]], workers: int | None = None
+    ) -> list[Result]:
+        """Results of `work` on each part, in the order of the parts."""
+        return run_parts(work, parts, workers, self.yield_point)
+
+    def norms(self) -> npt.NDArray[Any]:
+        """Length of each row before `factor`; computed once."""
+        if "norms" not in self._cache:
+            self._cache["norms"] = self._norms()
+        return self._cache["norms"]
+
+    def _norms(self) -> npt.NDArray[Any]:
+        out = np.empty(len(self.X), self.dtype)
+        self.run_parts(lambda span: _norms_part(self.X, *span, self.offset, self.scale, out), self.passes())
+        if not np.isfinite(out).all():
+            refuse_nonfinite(self.X)
+        return out
+
+    def with_norms(self, norms: npt.NDArray[Any]) -> Self:
+        """The same rows, whose lengths are known."""
+        return replace(self, _cache={"norms": norms})
+
+    def forget_norms(self) -> None:
+        """Free their memory; they can be computed again."""
+        self._cache.clear()
+
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a direction."""
+        return self.norms() > 0
+
+    def constant(self) -> bool:
+        """Whether all rows coincide with the mean."""
+        return self.scale.size > 0 and not self.scale.any()
+
+    def unit(self) -> Self:
+        """The same rows projected to the unit sphere; rows of length 0 stay 0."""
+        norms = self.norms()
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        return replace(self, factor=inverse)
+
+    def take(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """These rows as a plain array."""
+        out = np.empty((len(rows), self.X.shape[1]), self.dtype)
+        for lo, hi in spans(len(rows), PASS_ROWS if self.limit is None else FEW_ROWS):
+            stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
+            self.yield_point()
+        return out
+
+    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These rows made unit."""
+        out = self.take(rows)
+        norms = np.linalg.norm(out, axis=1, keepdims=True)
+        return np.divide(out, norms, out=out, where=norms > 0)
+
+    def subset(self, rows: npt.NDArray[Any]) -> Self:
+        """These rows alone, copied so that they lie together."""
+        return type(self).raw(self.take(rows), self.limit, self.sizes)
+
+    def array(self) -> npt.NDArray[Any]:
+        """All rows as a plain array."""
+        plain = not (self.offset.size or self.factor.size)
+        return self.X if plain and self.X.dtype == self.dtype else self.take(np.arange(len(self.X)))
+
+    def mean(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.float64]:
+        """The mean of these rows, by default of all."""
+        if rows is None:
+            sums = self.run_parts(lambda span: self.take(np.arange(*span)).sum(0, dtype=np.float64), self.passes())
+            return np.sum(sums, axis=0) / len(self.X)
+        blocks = (self.take(rows[lo:hi]) for lo, hi in spans(len(rows), PASS_ROWS))
+        return np.sum([block.sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / len(rows)
+
+
+def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
+    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is.
+
+    X may be a part of a pool: `first` is the number of its first row there.
+    """
+    for lo, hi in spans(len(X), PASS_ROWS):
+        bad = ~np.isfinite(X[lo:hi])
+        if bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
+            raise UserError(
+                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
+                "(sklearn.impute.SimpleImputer does)"
+            )
+    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
+    raise UserError(
+        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
+        "pass float64 or rescale it"
+    )
+
+
+def _working_dtype(X: npt.NDArray[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float64 if X.dtype == np.float64 else np.float32)

@@ -1,0 +1,145 @@
+"""The pool as torch works on it: rows on the device or on the host, scaled on the fly."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from ...runtime.threads import spans
+from .pool import refuse_nonfinite
+from .rows import OnDevice, OnHost, Sizes, source
+
+
+class Placed:
+    """The rows (x − offset)·scale, made unit where `inverse` is given: one over the length of each."""
+
+    def __init__(
+        self,
+        rows: OnDevice | OnHost,
+        offset: torch.Tensor | None = None,
+        scale: torch.Tensor | None = None,
+        inverse: torch.Tensor | None = None,
+    ) -> None:
+        self.rows, self.offset, self.scale, self.inverse = rows, offset, scale, inverse
+        self.device, self.shape, self.sizes = rows.device, rows.shape, rows.sizes
+        self.dtype = np.dtype(np.float64 if rows.dtype == torch.float64 else np.float32)
+
+    @classmethod
+    def raw(cls, X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> Self:
+        """The rows as they are; `device` and `limit` (in bytes) say where an array goes, see `rows.source`."""
+        points = cls(source(X, device, limit, sizes))
+        if not bool(points.lengths.isfinite().all()):
+            refuse_nonfinite(points.rows.chunks())
+        return points
+
+    @classmethod
+    def standardized(cls, X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> Self:
+        """Columns of mean 0 and standard deviation 1; constant columns become 0."""
+        rows = source(X, device, limit, sizes)
+        mean, deviation = _moments(rows)
+        if not bool(deviation.isfinite().all()):
+            refuse_nonfinite(rows.chunks())
+        # A column whose spread is lost in rounding is constant for all we can tell.
+        constant = deviation <= 8 * torch.finfo(rows.dtype).eps * mean.abs()
+        scale = torch.where(constant, 0.0, 1.0 / torch.where(constant, 1.0, deviation))
+        return cls(rows, mean.to(rows.dtype), scale.to(rows.dtype))
+
+    def unit(self) -> Self:
+        """The same rows projected to the unit sphere; rows of length 0 stay 0."""
+        return type(self)(self.rows, self.offset, self.scale, self.inverse_lengths)
+
+    def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
+        """All rows in order: where each chunk begins, and its rows. Not to be written to, nor kept."""
+        for lo, X in self.rows.chunks():
+            yield lo, self._transformed(X, slice(lo, lo + len(X)))
+
+    def gather(self, at: torch.Tensor) -> torch.Tensor:
+        """A copy of the points of these rows, on the device."""
+        return self._transformed(self.rows.gather(at), at)
+
+    def _transformed(self, X: torch.Tensor, at: slice | torch.Tensor) -> torch.Tensor:
+        if self.offset is not None:
+            X = (X - self.offset).mul_(self.scale)
+        return X if self.inverse is None else X * self.inverse[at, None]
+
+    @cached_property
+    def lengths(self) -> torch.Tensor:
+        """Length of each row, on the device."""
+        parts = [torch.linalg.vector_norm(Z, dim=1, dtype=torch.float64) for _, Z in self.chunks()]
+        return torch.cat(parts).to(self.rows.dtype)
+
+    @cached_property
+    def inverse_lengths(self) -> torch.Tensor:
+        """One over the length of each point, 0 for points of length 0."""
+        return torch.where(self.lengths > 0, 1.0 / self.lengths, 0.0).to(self.rows.dtype)
+
+    def constant(self) -> bool:
+        """Whether all rows coincide with the mean."""
+        return self.scale is not None and not bool(self.scale.any())
+
+    def norms(self) -> npt.NDArray[Any]:
+        """Length of each row."""
+        return self.lengths.cpu().numpy()
+
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a direction."""
+        return (self.lengths > 0).cpu().numpy()
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These rows as a plain array."""
+        return self.gather(self.index(rows)).cpu().numpy()
+
+    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These rows made unit."""
+        at = self.index(rows)
+        return (self.gather(at) * self.inverse_lengths[at, None]).cpu().numpy()
+
+    def subset(self, rows: npt.NDArray[Any]) -> Self:
+        """These rows alone, on the device."""
+        return type(self)(OnDevice(self.gather(self.index(rows)), self.sizes))
+
+    def array(self) -> npt.NDArray[Any]:
+        """All rows as a plain array."""
+        return np.concatenate([Z.cpu().numpy() for _, Z in self.chunks()])
+
+    def mean(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.float64]:
+        """The mean of these rows, by default of all."""
+        n = self.shape[0] if rows is None else len(rows)
+        parts = (Z for _, Z in self.chunks_of(rows))
+        return (sum(Z.sum(0, dtype=torch.float64) for Z in parts) / n).cpu().numpy()
+
+    def chunks_of(self, rows: npt.NDArray[Any] | None) -> Iterator[tuple[int, torch.Tensor]]:
+        """As `chunks`, but of these rows alone."""
+        if rows is None:
+            yield from self.chunks()
+            return
+        at = self.index(rows)
+        for lo, hi in spans(len(rows), self.sizes.chunk_rows(self.shape[1])):
+            yield lo, self.gather(at[lo:hi])
+
+    def index(self, rows: npt.NDArray[Any]) -> torch.Tensor:
+        """Row numbers on the device."""
+        return torch.as_tensor(np.ascontiguousarray(rows, np.int64), device=self.device)
+
+    def floats(self, values: Any) -> torch.Tensor:
+        """Numbers on the device."""
+        return torch.as_tensor(np.asarray(values), dtype=self.rows.dtype, device=self.device)
+
+    def forget_norms(self) -> None:
+        """They are few beside the pool: nothing to free."""
+
+
+def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation of each column, in float64: float32 drifts at a million rows."""
+    n = rows.shape[0]
+    shift = rows.gather(torch.zeros(1, dtype=torch.int64, device=rows.device))[0].double()
+    total, square = torch.zeros_like(shift), torch.zeros_like(shift)
+    for _, X in rows.chunks():
+        centred = X - shift  # in float64; keeps the squares small where the mean is far from zero
+        total += centred.sum(0)
+        square += centred.square_().sum(0)
+    deviation = (square / n - (total / n).square()).clamp_min(0).sqrt()
+    return total / n + shift, deviation
