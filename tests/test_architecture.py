@@ -13,9 +13,9 @@ SRC = Path(__file__).parent.parent / "src" / "mheal"
 FLOORS = [
     {"_version", "exceptions"},
     {"runtime"},
-    {"classes", "energy", "sphere", "scaling", "validation", "duplicates", "labelled", "datasets"},
+    {"classes", "sphere", "validation", "duplicates", "labelled", "datasets"},
     {"backends"},
-    {"io", "embed", "selection"},
+    {"energy", "scaling", "io", "embed", "selection"},
     {"cluster"},
     {"algorithms"},
     {"estimators", "uncertainty"},
@@ -72,7 +72,7 @@ def imports_of(module):
     if any(isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") for node in nodes):
         # every string in the file that is the name of a module, whether it is written at the call or in a table
         for node in nodes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip("."):
                 text = node.value
                 level = len(text) - len(text.lstrip("."))
                 found.add(resolved(text.lstrip("."), level, package))

@@ -16,8 +16,9 @@ from sklearn.datasets import load_digits
 import mheal
 import reference
 from mheal import MHEAL, PaperMHEAL
-from mheal.algorithms.facility_location import cover
-from mheal.runtime.checkpoint import Memory
+from mheal.algorithms.facility_location import representatives
+from mheal.backends import open_rows
+from mheal.runtime.checkpoint import NullCheckpoint
 from mheal.sphere import standardize, unit_rows
 
 X = load_digits().data.astype(np.float32)
@@ -49,15 +50,16 @@ def clusters_of(mode, Y):
     return labels
 
 
-def test_default_covers_first_and_then_spreads():
+def test_default_represents_first_and_then_spreads():
     labeled = np.arange(0, 300, 10)
     for before in ([], labeled):
         picks = MHEAL(n_representatives=50, random_state=0).select(X, 90, labeled=before)
         lead = 50 - len(before)
         rng = np.random.RandomState(0)
         rng.randint(2**31)  # select draws one seed before anything else
-        points, *_ = MHEAL()._measured(X, "auto", rng, Memory())
-        covering = cover(points, lead, np.array(before, np.int64), rng)
+        with open_rows(X) as store:
+            rows, *_ = MHEAL()._measured(store, "auto", rng, NullCheckpoint())
+        covering = representatives(rows, lead, np.array(before, np.int64), rng)
         np.testing.assert_array_equal(picks.indices[:lead], covering)
         spread = MHEAL(n_representatives=0, random_state=0).select(X, 90 - lead, labeled=[*before, *covering])
         np.testing.assert_array_equal(picks.indices[lead:], spread.indices)
