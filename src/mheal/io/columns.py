@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -42,13 +41,13 @@ class Table:
         for part in self.parts:
             yield part.select(name).collect().to_series()
 
-    def first(self, name: str) -> Any:
-        """The first value that is not missing; None if there is none."""
+    def list_length(self, name: str) -> int:
+        """How many numbers a row has in a column of embeddings: as many as the first that is not missing."""
         for part in self.parts:
-            head = part.select(pl.col(name).drop_nulls()).head(1).collect().to_series()
-            if len(head):
-                return head[0]
-        return None
+            first = part.select(pl.col(name).drop_nulls()).head(1).collect().to_series()
+            if len(first):
+                return len(first[0])
+        return 0
 
     def require(self, names: Sequence[str]) -> None:
         """Raise the error that names the first column which is not there, and those that are."""

@@ -42,7 +42,8 @@ def read_on_cluster(
         raise UserError(f"{pattern} has no rows")
     read, dtype = delayed(_read, pure=True), np.dtype(schema.dtype)
     arrays = [
-        da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype) for file, start, rows in parts
+        da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype)
+        for file, start, rows in parts
     ]
     ids: Any = None if schema.id_column is None else ShardIds(files, schema.id_column)
     description = f"{schema.description}, in {len(parts):,} parts"
@@ -82,3 +83,15 @@ def _read(file: str, start: int, rows: int, schema: Schema) -> npt.NDArray[Any]:
     with reading(file):
         frame = scan(Path(file)).select(schema.names).slice(start, rows).collect()
     return feature_array(frame, schema, Path(file).name, start, refuse=False)
+
+
+def Ids(pattern: str | Path, column: str) -> Any:
+    """Until the command line calls `read_on_cluster`; so do the two below."""
+    return ShardIds(_parquet_files(pattern), column)
+
+
+def column_names(pattern: str | Path) -> list[str]:
+    return list(shards_table(_parquet_files(pattern), "").types)
+
+
+parquet_files = _parquet_files

@@ -1,4 +1,4 @@
-"""The values of a table's features as an array: numbers as they are, categories one-hot encoded, lists as embeddings."""
+"""The values of features as an array: numbers as they are, categories one-hot encoded, lists as embeddings."""
 
 from collections.abc import Callable
 from typing import Any

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError
-from .columns import Table, kind_of
 from ..runtime.files import reading
+from .columns import Table, kind_of
 
 TEXT = 8  # numbers that take as much memory as a short text
 ROWS = 1 << 18  # values that are read together
@@ -41,7 +40,7 @@ def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
     columns = 0
     for name, dtype in table.types.items():
         kind = kind_of(dtype)
-        columns += len(table.first(name) or ()) if dtype.is_nested() else 1 if kind == "numbers" else TEXT
+        columns += table.list_length(name) if dtype.is_nested() else 1 if kind == "numbers" else TEXT
     return sum(row_count(file) for file in files), max(1, columns)
 
 

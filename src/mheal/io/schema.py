@@ -106,10 +106,11 @@ def choose(
         text_column = others[0]
     if text_column is not None:
         return Schema(id_column=id_column, text_column=text_column)
-    names, left_out = (others, []) if columns is None else (list(columns), [])
+    left_out: list[str] = []
     if columns is None:
         names, left_out = _usable(table, others)
     else:
+        names = list(columns)
         _refuse_unusable(table, names)
     table.refuse_unlike_parts(names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
@@ -222,17 +223,16 @@ def _refuse_almost_numbers(values: pl.Series, table: str) -> None:
 
 
 def _feature(table: Table, name: str) -> Feature:
-    dtype = table.types[name]
-    kind = kind_of(dtype)
+    kind = kind_of(table.types[name])
     if kind == "numbers":
         return Feature(name, "number")
     if kind == "text":
         values = tuple(next(table.column(name)).drop_nulls().unique().sort())
         return Feature(name, "category", len(values), values)
-    width = dtype.size if isinstance(dtype, pl.Array) else len(table.first(name) or ())
+    width = table.list_length(name)
     if width == 0:
         raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
-    return Feature(name, "embedding", int(width))
+    return Feature(name, "embedding", width)
 
 
 def _dtype(table: Table, names: Sequence[str]) -> type[np.floating[Any]]:

@@ -12,7 +12,8 @@ from ..runtime.files import reading
 from ..runtime.threads import rest
 from .features import feature_array, fits_float32
 from .parquet import ShardIds, row_count, shards_table
-from .schema import Schema, choose
+from .parquet import expected_shape as expected_shape
+from .schema import choose
 from .source import Source
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
@@ -94,3 +95,8 @@ def _read_only(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return A
     A.flush()
     return np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
+
+
+def ids_of(files: Sequence[Path], column: str, rows: npt.NDArray[np.int64]) -> Any:
+    """Until the command line asks the ids themselves."""
+    return ShardIds(files, column).of(rows)

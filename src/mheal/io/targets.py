@@ -30,6 +30,11 @@ class Target:
     labels: npt.NDArray[Any]
     description: str
 
+    @property
+    def said(self) -> str:
+        """Its former name, until the command line has the new one."""
+        return self.description
+
 
 def pool_column(pool: str | Path, name: str) -> list[Any] | None:
     """The values of a column of the pool; None where it is no table, or has no such column but a file has that name."""
@@ -75,7 +80,9 @@ def read_target(target: str, pool: str | Path, source: Source, column: Sequence[
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         rare = classes[counts.argmin()].item()
-        raise UserError(f"{description}: class {rare!r} has 1 row only: empty that label, or merge the class with another")
+        raise UserError(
+            f"{description}: class {rare!r} has 1 row only: empty that label, or merge the class with another"
+        )
     return Target(rows, labels, description)
 
 

@@ -30,7 +30,9 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         if not path.parent.is_dir():
-            raise UserFileError(f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first") from error
+            raise UserFileError(
+                f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
+            ) from error
         raise UserFileError(f"cannot write {str(path)!r}: {_reason(error)}") from error
 
 
