@@ -91,6 +91,7 @@ def Ids(pattern: str | Path, column: str) -> Any:
 
 
 def column_names(pattern: str | Path) -> list[str]:
+    """Columns of the first shard."""
     return list(shards_table(_parquet_files(pattern), "").types)
 
 

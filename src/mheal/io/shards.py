@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.checkpoint import Memory
+from ..runtime.checkpoint import NullCheckpoint
 from ..runtime.files import reading
-from ..runtime.threads import rest
 from .features import feature_array, fits_float32
 from .parquet import ShardIds, row_count, shards_table
 from .parquet import expected_shape as expected_shape
@@ -22,7 +21,7 @@ SLICE = 1 << 26  # bytes of rows that are read at a time
 def stream_shards(
     files: Sequence[Path],
     name: str,
-    stages: Memory,
+    checkpoint: NullCheckpoint,
     *,
     columns: Sequence[str] | None = None,
     without: Sequence[str] = (),
@@ -44,23 +43,24 @@ def stream_shards(
     total, dtype = int(starts[-1]), np.dtype(schema.dtype)
     if check is not None:
         check((total, schema.width), dtype)
-    stages.begin({"files": [_mark(file) for file in files], "features": schema.names})
-    A = stages.scratch("pool", (total, schema.width), dtype)
+    checkpoint.begin({"files": [_mark(file) for file in files], "features": schema.names})
+    A = checkpoint.scratch("pool", (total, schema.width), dtype)
     for at, file in enumerate(files):
         rows = A[starts[at] : starts[at + 1]]
 
-        def fill(at: int = at, file: Path = file, rows: npt.NDArray[Any] = rows) -> dict[str, npt.NDArray[Any]]:
-            frame = table.parts[at].select(schema.names)
+        def copy(at: int = at, file: Path = file, rows: npt.NDArray[Any] = rows) -> dict[str, npt.NDArray[Any]]:
             for lo, hi in _slices(rows, slice_bytes):
                 with reading(file):
-                    values = frame.slice(lo, hi - lo).collect()
+                    values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
                 rows[lo:hi] = feature_array(values, schema, file.name, lo)
+                checkpoint.yield_point()
             return {"rows": np.array(len(rows))}
 
-        stages.once(f"shard {at}", fill, part=True)
-        stages.report(int(starts[at + 1]), total, "reading shards")
-    if dtype == np.float64 and stages.once("precision", lambda: {"halve": np.array(fits_float32(A, rest))})["halve"]:
-        A = _halved(A, stages, slice_bytes)
+        checkpoint.stage(f"shard {at}", copy, part=True)
+        checkpoint.report(int(starts[at + 1]), total, "reading shards")
+    if dtype == np.float64:
+        fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
+        A = _halved(A, checkpoint, slice_bytes) if fits["fits"] else A
     ids: Any = None if schema.id_column is None else ShardIds(files, schema.id_column)
     description = f"{schema.description}, from {len(files):,} shards"
     return Source(_read_only(A), "table", description, list(files), ids, schema.id_column)
@@ -76,17 +76,17 @@ def _mark(file: Path) -> dict[str, Any]:
     return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
 
 
-def _halved(A: npt.NDArray[Any], stages: Memory, slice_bytes: int) -> npt.NDArray[Any]:
+def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, slice_bytes: int) -> npt.NDArray[Any]:
     """The same numbers in float32."""
-    small = stages.scratch("pool-float32", A.shape, np.float32)
+    small = checkpoint.scratch("pool-float32", A.shape, np.float32)
 
     def write() -> dict[str, npt.NDArray[Any]]:
         for lo, hi in _slices(A, slice_bytes):
             small[lo:hi] = A[lo:hi]
-            rest()
+            checkpoint.yield_point()
         return {}
 
-    stages.once("halved", write)
+    checkpoint.stage("halved", write)
     return small
 
 

@@ -11,9 +11,8 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 import mheal  # noqa: E402
-from mheal.backends.dask import read_parquet
 from mheal.cli import main  # noqa: E402
-from mheal.io.dask_parquet import read_on_cluster  # noqa: E402
+from mheal.io.dask_parquet import read_on_cluster, read_parquet  # noqa: E402
 
 
 @pytest.fixture
