@@ -16,10 +16,12 @@ READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is 
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`, which takes its place if the block ends well."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path)
         try:
             yield part
