@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mheal import duplicates as copies
+from mheal import duplicates
 from mheal.duplicates import distinct
 
 small = arrays(np.float32, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.sampled_from([-0.0, 0, 1, 2]))
@@ -28,25 +28,23 @@ def test_the_first_of_equal_rows_stands_for_all(X, double):
     assert found.first.tolist() == sorted({i: at for at, i in reversed(list(enumerate(found.place)))}.values())
 
 
-def test_rows_of_one_code_are_compared_until_all_is_known(monkeypatch):
+def test_rows_of_one_hash_are_compared_until_all_is_known(monkeypatch):
     X = np.array([[0.0], [1], [2], [1], [2], [0], [1], [3]])
-    monkeypatch.setattr(copies, "_codes", lambda X: np.zeros(len(X), np.uint64))
-    monkeypatch.setattr(copies, "BLOCK", 2)
-    assert distinct(X).place.tolist() == [0, 1, 2, 1, 2, 0, 1, 3]
-    assert distinct(X[[0, 1, 2, 7]]) is None
+    monkeypatch.setattr(duplicates, "_hashes", lambda X, step: np.zeros(len(X), np.uint64))
+    assert distinct(X, block=2).place.tolist() == [0, 1, 2, 1, 2, 0, 1, 3]
+    assert distinct(X[[0, 1, 2, 7]], block=2) is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_of_few_values_have_codes_of_their_own(dtype):
+def test_rows_of_few_values_have_hashes_of_their_own(dtype):
     X = np.stack(np.meshgrid(*[[0, 1, 2, 0.5, -3, 7]] * 6), -1).reshape(-1, 6).astype(dtype)
-    assert len(np.unique(copies._codes(X))) == len(X)
+    assert len(np.unique(duplicates._hashes(X, 1000))) == len(X)
 
 
-def test_blocks_make_no_difference(monkeypatch):
+def test_blocks_make_no_difference():
     X = np.random.default_rng(0).integers(0, 3, (500, 4)).astype(np.float32)
     whole = distinct(X)
-    monkeypatch.setattr(copies, "BLOCK", 12)
-    for one, other in zip(whole, distinct(X), strict=True):
+    for one, other in zip(whole, distinct(X, block=12), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

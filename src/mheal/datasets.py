@@ -2,22 +2,21 @@
 
 import os
 import warnings
-import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .exceptions import UserError
-from .runtime.files import replacing
+from .exceptions import UserError, UserFileError
+from .runtime.files import reading, replacing
 
 FOLDER_VARIABLE = "MHEAL_DATA"
 Arrays = tuple[npt.NDArray[Any], ...]
 
 
 class Dataset(NamedTuple):
-    """Where a dataset is on OpenML, and what to expect."""
+    """Where a dataset is on OpenML, and what it holds."""
 
     openml_id: int
     openml_name: str  # checked after the download
@@ -46,21 +45,20 @@ DATASETS = {
 def load(name: str, folder: str | Path | None = None) -> Arrays:
     """(X, y), or (X, y, X_test, y_test) where there is an official split. Labels are 0, 1, …
 
-    Read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names, if it is there; else from
-    OpenML. Such a file holds X_train and y_train, and X_test and y_test if there is a split. Images are uint8. From
-    OpenML, tables come without a split, and categories as numbers.
+    They are read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names. Without such a file
+    they are downloaded from OpenML. A file holds X_train and y_train, and X_test and y_test if there is a split.
+    Images are uint8. Tables from OpenML come without a split, and with categories as numbers.
     """
     file = path(name, folder)
     return _read(file) if file.exists() else _fetch(name, file)
 
 
 def get(name: str, folder: str | Path | None = None) -> Path:
-    """The file NAME.npz of the folder, after a download if it is not there."""
+    """The file NAME.npz of the folder. It is downloaded if it is not there."""
     file = path(name, folder)
     if not file.exists():
         arrays = _fetch(name, file)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as part, part.open("wb") as out:
+        with replacing(file, make_folder=True) as part, part.open("wb") as out:
             named: dict[str, Any] = dict(zip(("X_train", "y_train", "X_test", "y_test"), arrays, strict=False))
             np.savez(out, **named)
     return file
@@ -79,12 +77,9 @@ def path(name: str, folder: str | Path | None = None) -> Path:
 
 
 def _read(file: Path) -> Arrays:
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            keys = [key for key in ("X_train", "y_train", "X_test", "y_test") if key in stored]
-            arrays = tuple(stored[key] for key in keys)
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise UserError(f"{file} is not a readable .npz file ({error}): delete it and get it again") from None
+    with reading(file, ": delete it and get it again"), np.load(file, allow_pickle=False) as stored:
+        keys = [key for key in ("X_train", "y_train", "X_test", "y_test") if key in stored]
+        arrays = tuple(stored[key] for key in keys)
     if keys not in (["X_train", "y_train"], ["X_train", "y_train", "X_test", "y_test"]):
         raise UserError(f"{file} holds {keys or 'none'} of X_train, y_train, X_test, y_test: save both of a pair")
     for X, y, key in zip(arrays[::2], arrays[1::2], keys[::2], strict=True):
@@ -99,12 +94,12 @@ def _fetch(name: str, file: Path) -> Arrays:
     dataset = DATASETS[name]
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "A network error")  # it tries again by itself; the error below tells
+            warnings.filterwarnings("ignore", "A network error")  # it tries again by itself; the error below is enough
             found = fetch_openml(data_id=dataset.openml_id, as_frame=False, parser="auto")
     except ImportError:
         raise UserError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
     except OSError as error:  # URLError is one
-        raise OSError(
+        raise UserFileError(
             f"cannot download {name} from OpenML ({error}): go online, or put {file} there (arrays X_train and y_train)"
         ) from None
     if found.details["name"] != dataset.openml_name:

@@ -242,10 +242,10 @@ def test_csv_that_is_not_utf8(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (['{"e": [1, 2]}', '{"e": [1, 2, 3]}'], "row 1, column 'e' has 3 numbers, but row 0 has 2"),
+        (['{"e": [1, 2]}', '{"e": [1, 2, 3]}'], "row 1, column 'e' has 3 numbers, but the first has 2"),
         (['{"e": [1, 2]}', '{"e": null}'], "row 1, column 'e' is empty"),
         (['{"e": [1, 2]}', '{"e": [1, null]}'], "row 1, column 'e' holds a missing or infinite number"),
-        (['{"e": []}', '{"e": [1]}'], "row 0, column 'e' is an empty list"),
+        (['{"e": []}', '{"e": [1]}'], "column 'e' begins with an empty list"),
         (['{"e": [1], "f": [2]}'], r"several columns of embeddings \(e, f\): choose columns"),
         (['{"a": 1}', '{"b": 2}'], "row 1, column 'a' is empty"),
         (['{"a": 1}', '{"a": '], r"cannot read pool.jsonl: line 2 is not JSON"),

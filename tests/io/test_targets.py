@@ -37,7 +37,7 @@ def test_a_column_is_the_target_and_no_feature(here):
     target, source = target_of("species")
     assert target.labels.tolist() == SPECIES
     assert target.rows.tolist() == list(range(12))
-    assert target.said == "pool.csv, column 'species'"
+    assert target.description == "pool.csv, column 'species'"
     np.testing.assert_allclose(source.X, X[:, :2], rtol=1e-6)
 
 

@@ -28,13 +28,13 @@ class Pixels:
 
     values : (images, height × width × channels), float32
     shape : height, width and, unless all are grey, 3
-    said : their size and colours, in words
+    description : their size and colours, in words
     skipped : (position, reason) of the images that could not be read
     """
 
     values: npt.NDArray[np.float32]
     shape: tuple[int, ...]
-    said: str
+    description: str
     skipped: list[tuple[int, str]]
 
 

@@ -52,7 +52,7 @@ class Embedding:
     """Vectors, one sentence on how they were made, and (position, reason) of the images that could not be read."""
 
     X: npt.NDArray[Any]
-    said: str = ""
+    description: str = ""
     skipped: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -93,8 +93,8 @@ def _embed_array(X: npt.NDArray[Any], kind: Kind, method: str, seed: int, progre
         from sklearn.preprocessing import StandardScaler
 
         return Embedding(*_pca(StandardScaler().fit_transform(X), seed))
-    X, said = _pca(X, seed)
-    return Embedding(to_sphere(X), said)
+    X, description = _pca(X, seed)
+    return Embedding(to_sphere(X), description)
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
@@ -132,12 +132,12 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
 
         X, skipped = timm_features(paths, model, progress)
         X = to_sphere(X)
-        said = f"images, timm model {model}, {X.shape[1]} columns"
+        description = f"images, timm model {model}, {X.shape[1]} columns"
     else:
         from .images import read_pixels
 
         pixels = read_pixels(paths, progress)
-        X, said, skipped = pixels.values, pixels.said, pixels.skipped
+        X, description, skipped = pixels.values, pixels.description, pixels.skipped
     if len(X) == 0:
         first, reason = skipped[0]
         raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
@@ -146,22 +146,22 @@ def _embed_images(paths: Any, method: str, model: str, seed: int, progress: Prog
         X = same.of(X)
     if method == "shapes":
         X, reduced = _shapes(X, pixels.shape, seed, progress)
-        said += f", {reduced}"
+        description += f", {reduced}"
     elif method == "pca":
         X, reduced = _pca(X, seed)
-        X, said = to_sphere(X), f"{said}, {reduced}"
+        X, description = to_sphere(X), f"{description}, {reduced}"
     elif method == "autoencoder":
         code = _autoencoded(X, seed, progress)
-        X, said = code.X, f"{said}, {code.said}"
+        X, description = code.X, f"{description}, {code.description}"
     elif method.startswith("simclr"):
         from .pretrained import simclr_features
 
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8).reshape(len(X), *pixels.shape)
         X = simclr_features(images, epochs, seed, progress)  # of unit length already
-        said += f", SimCLR to {X.shape[1]} columns"
+        description += f", SimCLR to {X.shape[1]} columns"
     elif method == "pixels":
-        said += f", {X.shape[1]:,} columns"
-    return Embedding(X if same is None else X[same.place], said, skipped)
+        description += f", {X.shape[1]:,} columns"
+    return Embedding(X if same is None else X[same.place], description, skipped)
 
 
 def _shapes(
@@ -208,5 +208,5 @@ def _pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
         Z = model.fit_transform(X)
     held = np.cumsum(np.nan_to_num(model.explained_variance_ratio_, nan=0.0))  # NaN where all rows are equal
     n = min(most, int(np.searchsorted(held, VARIANCE)) + 1)
-    said = f"PCA to {n} column{'s' if n > 1 else ''} ({100 * held[n - 1]:.0f} % of the variance)"
-    return np.ascontiguousarray(Z[:, :n], np.float32), said
+    description = f"PCA to {n} column{'s' if n > 1 else ''} ({100 * held[n - 1]:.0f} % of the variance)"
+    return np.ascontiguousarray(Z[:, :n], np.float32), description

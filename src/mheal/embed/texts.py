@@ -1,7 +1,6 @@
 """Texts: one a line of a .txt file, or one a row of a table; and TF-IDF, which turns them into vectors."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,23 +13,6 @@ from ..sphere import to_sphere
 COMPONENTS = 100
 VOCABULARY = 50_000
 MANY_TEXTS = 1_000  # above this, words that occur in one text only are dropped
-
-
-def read_lines(files: Sequence[Path]) -> list[str]:
-    """One text a line, so that row i is line i + 1; empty lines at the end of a file are no texts."""
-    texts: list[str] = []
-    for file in files:
-        try:
-            lines = file.read_text(encoding="utf-8-sig").rstrip().split("\n")
-        except UnicodeDecodeError as error:
-            raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
-        if lines == [""]:
-            raise UserError(f"{file.name} is empty: write one text a line")
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                raise UserError(f"{file.name}: line {number} is empty: delete such lines, one text a line is a row")
-        texts += lines
-    return texts
 
 
 def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
@@ -50,10 +32,10 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
     except ValueError as error:  # an empty vocabulary
         where = "occurs in two of the texts" if len(texts) > MANY_TEXTS else "occurs in the texts"
         raise UserError(f"no word of two letters or more {where}: TF-IDF cannot compare them") from error
-    said = f"TF-IDF of {len(texts):,} text{'s' if len(texts) > 1 else ''}"
+    description = f"TF-IDF of {len(texts):,} text{'s' if len(texts) > 1 else ''}"
     components = min(COMPONENTS, *weights.shape)
     if components == weights.shape[1]:
-        return weights.toarray(), f"{said}, {components} columns"
+        return weights.toarray(), f"{description}, {components} columns"
     with single_threaded_blas():  # the same numbers on any number of cores
         X = TruncatedSVD(components, random_state=seed).fit_transform(weights)
-    return to_sphere(X.astype(np.float32, copy=False)), f"{said}, truncated SVD to {components} columns"
+    return to_sphere(X.astype(np.float32, copy=False)), f"{description}, truncated SVD to {components} columns"

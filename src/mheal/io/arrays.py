@@ -1,14 +1,13 @@
 """Pools that are arrays already: .npy, memory-mapped, and .npz."""
 
-import zlib
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError
+from ..runtime.files import reading
 
 Array = npt.NDArray[Any]
 
@@ -27,7 +26,8 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
                 f"{file.name} has {_times(array.shape[1:])} columns, but {files[0].name} has {_times(first)}: "
                 "shards must have the same columns"
             )
-    X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    with reading(files[0]):  # the shards together may be more than fits into memory
+        X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     flattened = ""
     if X.ndim > 2:
         X, flattened = X.reshape(len(X), -1), f" ({_times(first)} flattened)"
@@ -39,35 +39,26 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def _open(file: Path, name: str | None) -> Array:
-    try:
+    with reading(file, " (is it complete, and of numbers only?)"):
         if file.suffix.lower() == ".npy":
             return np.lib.format.open_memmap(file, mode="r")
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise UserError("it is no archive of arrays")
+            raise ValueError("it is no archive of arrays")
         with archive:
             return archive[_member(archive, file, name)]
-    except _Choice:
-        raise
-    except (ValueError, EOFError, BadZipFile, zlib.error) as error:
-        reason = str(error).splitlines()[0] if str(error) else "it ends too early"
-        raise UserError(f"cannot read {file.name}: {reason} (is it complete, and of numbers only?)") from error
-
-
-class _Choice(ValueError):
-    """The file is fine, but which of its arrays is meant is not clear."""
 
 
 def _member(archive: Any, file: Path, name: str | None) -> str:
     names = archive.files
     if name is not None and name not in names:
-        raise _Choice(f"{file.name} has no array {name!r}: it has {', '.join(names)}")
+        raise UserError(f"{file.name} has no array {name!r}: it has {', '.join(names)}")
     if name is not None or "X" in names:
         return name or "X"
     wide = [key for key in names if archive[key].ndim >= 2]
     if len(wide) != 1:
         held = ", ".join(f"{key} {archive[key].shape}" for key in names) or "none"
-        raise _Choice(f"{file.name}: which array is the pool? Write {file.name}:NAME (it has {held})")
+        raise UserError(f"{file.name}: which array is the pool? Write {file.name}:NAME (it has {held})")
     return wide[0]
 
 

@@ -8,36 +8,40 @@ from pathlib import Path
 import polars as pl
 
 from ..exceptions import UserError
+from ..runtime.files import reading
+from .columns import Table
 
 
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
     """The shards' rows below one another; they must have the same columns, in any order."""
     frames = [read_frame(file, as_text) for file in files]
-    first = frames[0]
-    for file, frame in zip(files[1:], frames[1:], strict=True):
-        _refuse_other_columns(first, files[0], frame, file)
+    first, names = frames[0], [file.name for file in files]
+    table = Table("", [frame.lazy() for frame in frames], files=names)
+    table.refuse_unlike_parts(first.columns)
+    for file, types in zip(names, table.schemas, strict=True):
+        for name in types:
+            if name not in table.types:
+                raise UserError(f"{file} has a column {name!r}, which {names[0]} has not")
     return pl.concat([frame.select(first.columns) for frame in frames], how="vertical_relaxed")
 
 
 def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
     """One file's rows. Columns named in `as_text` are not parsed (an id 007 stays 007); categories become text."""
     suffix = file.suffix.lower()
-    try:
-        if suffix in (".csv", ".tsv"):
-            frame = _read_csv(file, "," if suffix == ".csv" else "\t", as_text)
-        elif suffix == ".parquet":
-            frame = pl.read_parquet(file, glob=False)
-        else:
-            frame = _read_jsonl(file)
-    except pl.exceptions.PolarsError as error:
-        fault = {".csv": _csv_fault, ".tsv": _csv_fault, ".jsonl": _jsonl_fault}.get(suffix, lambda _: None)(file)
-        raise UserError(f"cannot read {file.name}: {fault or str(error).splitlines()[0]}") from error
+    with reading(file):
+        try:
+            if suffix in (".csv", ".tsv"):
+                frame = _read_csv(file, "," if suffix == ".csv" else "\t", as_text)
+            elif suffix == ".parquet":
+                frame = pl.read_parquet(file, glob=False)
+            else:
+                frame = _read_jsonl(file)
+        except pl.exceptions.PolarsError:
+            find_fault = {".csv": _csv_fault, ".tsv": _csv_fault, ".jsonl": _jsonl_fault}.get(suffix)
+            if find_fault is not None and (fault := find_fault(file)):
+                raise UserError(f"cannot read {file.name}: {fault}") from None
+            raise
     return frame.with_columns(_plain(column) for column in frame)
-
-
-def first_row(mask: pl.Series) -> int:
-    """The first row where the mask is true."""
-    return int(mask.arg_true()[0])
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -120,25 +124,3 @@ def _jsonl_fault(file: Path) -> str | None:
     except json.JSONDecodeError as error:
         return f"line {number} is not JSON ({error.msg})"
     return "it is empty" if empty else None
-
-
-def _refuse_other_columns(first: pl.DataFrame, first_file: Path, frame: pl.DataFrame, file: Path) -> None:
-    for name in first.columns:
-        if name not in frame.columns:
-            raise UserError(f"{file.name} has no column {name!r}, which {first_file.name} has")
-        one, other = _sort(first[name].dtype), _sort(frame[name].dtype)
-        if one != other and "empty" not in (one, other):
-            raise UserError(f"column {name!r} holds {other} in {file.name}, but {one} in {first_file.name}")
-    for name in frame.columns:
-        if name not in first.columns:
-            raise UserError(f"{file.name} has a column {name!r}, which {first_file.name} has not")
-
-
-def _sort(dtype: pl.DataType) -> str:
-    if dtype.is_numeric() or dtype == pl.Boolean:
-        return "numbers"
-    if dtype.is_temporal():
-        return "dates"
-    if dtype == pl.String:
-        return "text"
-    return "empty" if dtype == pl.Null else "lists"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import UserError
+from ..runtime.files import reading
 
 FLAT = "annotation_id"  # a field of flat exports; their `id` is Label Studio's number of the task, not ours
 LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
@@ -16,12 +17,8 @@ def read_export(file: Path) -> list[dict[str, Any]]:
 
     Several labels in one annotation are joined by |. A plain list of records is understood too.
     """
-    try:
+    with reading(file):
         tasks = json.loads(file.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise UserError(f"{file.name} is not a Label Studio export: it should be a list of tasks")
     if any(isinstance(task.get("data"), dict) for task in tasks):

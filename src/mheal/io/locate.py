@@ -21,7 +21,7 @@ WILD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
-class Found:
+class Located:
     """Files that make up one pool, in the order of its rows.
 
     form : the suffix they share, or "images"
@@ -35,7 +35,7 @@ class Found:
     array: str | None = None
 
 
-def locate(source: str | Path) -> Found:
+def locate(source: str | Path) -> Located:
     """The files of a pool; a pattern's matches are sorted by name."""
     text, array = str(source), None
     if named := re.fullmatch(r"(.+\.npz):([^/\\:]+)", text, re.IGNORECASE):
@@ -52,13 +52,13 @@ def locate(source: str | Path) -> Found:
             raise UserFileError(f"no file matches the pattern {text!r}")
     else:
         raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
-    return Found(_common_form(files), files, base, array)
+    return Located(_common_form(files), files, base, array)
 
 
-def _folder(folder: Path) -> Found:
+def _folder(folder: Path) -> Located:
     files = sorted(_images_below(folder), key=lambda path: path.relative_to(folder).as_posix())
     if files:
-        return Found("images", files, folder)
+        return Located("images", files, folder)
     others = {path.suffix.lower() for path in folder.iterdir()} & {*ARRAYS, *TABLES, ".txt"}
     hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
     raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")

@@ -1,15 +1,15 @@
-"""The door for data: a file, a folder of images or a pattern of shards becomes a pool."""
+"""Reading a pool: a file, a folder of images or a pattern of shards."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
+from ..runtime.files import reading
 from ..runtime.progress import Progress
-from .locate import TABLES, Found, locate
-from .source import Kind, Source
+from .arrays import read_arrays
+from .locate import TABLES, Located, locate
+from .source import Contents, Source
 
 
 def read_pool(
@@ -36,77 +36,48 @@ def read_pool(
     seed : of the randomized steps of an embedding
     progress : called with (done, total, what) while items are read
     """
-    found = locate(source)
+    located = locate(source)
     name = Path(source).name
-    if found.form in TABLES:
-        read = _read_table(found, name, columns, without, id_column, text_column)
+    if located.form in TABLES:
+        from .tables import read_table
+
+        read = read_table(located.files, name, columns, without, id_column, text_column)
     else:
         given = {"columns": columns, "without": without, "id_column": id_column, "text_column": text_column}
         for option, value in given.items():
             if value:
                 raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
-        read = _read_others(found)
+        read = _read_others(located)
     made = embed_items(read.items, read.kind, embed, seed=seed, progress=progress)
-    features = ", ".join(filter(None, (read.said, made.said)))
+    features = ", ".join(filter(None, (read.description, made.description)))
     if read.kind != "images":
         items = read.items if read.kind == "texts" else None
-        return Source(made.X, read.kind, features, found.files, read.ids, read.id_column, items)
+        return Source(made.X, read.kind, features, located.files, read.ids, read.id_column, items)
     unread = dict(made.skipped)
-    files = [file for at, file in enumerate(found.files) if at not in unread]
-    ids = [file.relative_to(found.base).as_posix() for file in files]
-    skipped = [(found.files[at], reason) for at, reason in made.skipped]
+    files = [file for at, file in enumerate(located.files) if at not in unread]
+    ids = [file.relative_to(located.base).as_posix() for file in files]
+    skipped = [(located.files[at], reason) for at, reason in made.skipped]
     return Source(made.X, "images", features, files, ids, None, files, skipped)
 
 
-@dataclass(frozen=True)
-class _Read:
-    """What the files held, before it is embedded: an array, image files or texts."""
-
-    kind: Kind
-    items: Any
-    said: str = ""
-    ids: list[Any] | None = None
-    id_column: str | None = None
+def _read_others(located: Located) -> Contents:
+    if located.form == "images":
+        return Contents("images", located.files)
+    if located.form == ".txt":
+        return Contents("texts", read_lines(located.files))
+    return Contents("vectors", *read_arrays(located.files, located.array))
 
 
-def _read_others(found: Found) -> _Read:
-    if found.form == "images":
-        return _Read("images", found.files)
-    if found.form == ".txt":
-        from ..embed.texts import read_lines
-
-        return _Read("texts", read_lines(found.files))
-    from .arrays import read_arrays
-
-    return _Read("vectors", *read_arrays(found.files, found.array))
-
-
-def _read_table(
-    found: Found,
-    name: str,
-    columns: Sequence[str] | None,
-    without: Sequence[str],
-    id_column: str | None,
-    text_column: str | None,
-) -> _Read:
-    from .frames import read_frames
-    from .ids import USUAL, split_ids
-    from .tables import column_texts, is_long_text, require_columns, table_features
-
-    if text_column is not None and columns is not None:
-        raise UserError(f"{name}: give either the text column or the columns that are features, not both")
-    features = [text_column] if text_column is not None else columns or []
-    kept_out = [*([id_column] if id_column is not None else []), *without]
-    for column in features:
-        if column in kept_out:
-            raise UserError(f"{name}: column {column!r} is kept out of the features, so it cannot be one")
-    frame = read_frames(found.files, as_text=[id_column or USUAL, *([text_column] if text_column is not None else [])])
-    if frame.is_empty():
-        raise UserError(f"{name} has no rows")
-    require_columns(frame, name, [*kept_out, *features])
-    frame, ids, id_column = split_ids(frame.drop(set(without) - {id_column}), name, id_column, features)
-    if text_column is None and columns is None and frame.width == 1 and is_long_text(frame.to_series(), name):
-        text_column = frame.columns[0]
-    if text_column is not None:
-        return _Read("texts", column_texts(frame[text_column], name), f"column {text_column!r}", ids, id_column)
-    return _Read("table", *table_features(frame, name, columns), ids, id_column)
+def read_lines(files: Sequence[Path]) -> list[str]:
+    """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no texts."""
+    texts: list[str] = []
+    for file in files:
+        with reading(file):
+            lines = file.read_text(encoding="utf-8-sig").rstrip().split("\n")
+        if lines == [""]:
+            raise UserError(f"{file.name} is empty: write one text in each line")
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                raise UserError(f"{file.name}: line {number} is empty: delete such lines, each line is a row")
+        texts += lines
+    return texts

@@ -6,18 +6,35 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from ..runtime.progress import Progress as Progress  # its former place
-
 Kind = Literal["vectors", "table", "images", "texts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What files hold before it is embedded.
+
+    kind : what the items are
+    items : an array, image files or texts
+    description : what the columns of the array are, in a line
+    ids : the id column's values
+    id_column : the name of the column the ids come from
+    """
+
+    kind: Kind
+    items: Any
+    description: str = ""
+    ids: list[Any] | None = None
+    id_column: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """A pool read from files: row i of X is ids[i] and items[i].
 
-    X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in
+    X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
+        cluster a Dask array
     kind : "vectors", "table", "images" or "texts"
-    features : one sentence that says what the columns of X are
+    features : what the columns of X are, in a line
     files : the files the rows came from
     ids : the id column's values, or image paths relative to their folder; None where rows have no names
     id_column : the name of the column the ids came from

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from ..classes import as_classes, is_blank, why_not_classes
 from ..exceptions import UserError, UserFileError
+from ..runtime.files import reading
 from .labels import read_labels
 from .locate import TABLES, locate
 from .source import Source
@@ -24,11 +24,16 @@ FORMS = ".npy, .npz:NAME, .txt (one label a line), .csv, .tsv, .parquet, .jsonl 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """rows : rows of the pool that have a label, ascending; labels : theirs; said : where they are from."""
+    """rows : rows of the pool that have a label, ascending; labels : theirs; description : where they are from."""
 
     rows: npt.NDArray[np.int64]
     labels: npt.NDArray[Any]
-    said: str
+    description: str
+
+    @property
+    def said(self) -> str:
+        """Its former name, until the command line has the new one."""
+        return self.description
 
 
 def pool_column(pool: str | Path, name: str) -> list[Any] | None:
@@ -56,27 +61,29 @@ def read_target(target: str, pool: str | Path, source: Source, column: Sequence[
     name = Path(pool).name
     values: Sequence[Any] | None
     if column is not None:
-        values, said = column, f"{name}, column {target!r}"
+        values, description = column, f"{name}, column {target!r}"
     elif source.kind == "images" and target == FOLDER:
-        values, said = [_folder(str(path)) for path in source.ids or ()], f"the folders in {name}"
+        values, description = [_folder(str(path)) for path in source.ids or ()], f"the folders in {name}"
     elif (values := _beside(target, source)) is not None:
-        said = f"{name}, array {target!r}"
+        description = f"{name}, array {target!r}"
     else:
-        values, said = _from_file(target, source), Path(target).name
+        values, description = _from_file(target, source), Path(target).name
     if len(values) != len(source.X):
         rows_there = f"{len(source.X):,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
-        raise UserError(f"{said} has {len(values):,} labels, but the pool has {rows_there}: {_MATCH}")
+        raise UserError(f"{description} has {len(values):,} labels, but the pool has {rows_there}: {_MATCH}")
     rows = np.array([row for row, value in enumerate(values) if not is_blank(value)], np.int64)
     if not len(rows):
-        raise UserError(f"{said}: there is no label at all")
-    labels = as_classes([values[row] for row in rows], said)
+        raise UserError(f"{description}: there is no label at all")
+    labels = as_classes([values[row] for row in rows], description)
     if why := why_not_classes(labels):
-        raise UserError(f"{said}: {why}; name another target")
+        raise UserError(f"{description}: {why}; name another target")
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         rare = classes[counts.argmin()].item()
-        raise UserError(f"{said}: class {rare!r} has 1 row only: empty that label, or merge the class with another")
-    return Target(rows, labels, said)
+        raise UserError(
+            f"{description}: class {rare!r} has 1 row only: empty that label, or merge the class with another"
+        )
+    return Target(rows, labels, description)
 
 
 _MATCH = "give one for each row, or a table with the columns row (or id) and label"
@@ -99,7 +106,7 @@ def _beside(target: str, source: Source) -> list[Any] | None:
         return None
     parts = []
     for file in source.files:
-        with np.load(file, allow_pickle=False) as archive:
+        with reading(file), np.load(file, allow_pickle=False) as archive:
             if target not in archive.files:
                 if _file(target)[0].is_file():
                     return None
@@ -133,10 +140,8 @@ def _from_file(target: str, source: Source) -> Sequence[Any]:
 
 
 def _array(file: Path, name: str | None) -> list[Any]:
-    try:
+    with reading(file, " (is it complete, and of numbers or strings only?)"):
         loaded = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise UserError(f"cannot read {file.name}: is it complete, and of numbers or strings only?") from error
     if isinstance(loaded, np.ndarray):
         return _one_column({file.name: loaded}, file.name, file)
     with loaded as archive:
@@ -147,10 +152,8 @@ def _array(file: Path, name: str | None) -> list[Any]:
 
 
 def _one_column(arrays: Any, name: str, file: Path) -> list[Any]:
-    try:
+    with reading(file, " (are labels numbers or strings?)"):
         labels = arrays[name]
-    except ValueError as error:  # pickled objects
-        raise UserError(f"{file.name}: {name!r} holds objects: save labels as numbers or strings") from error
     if labels.ndim != 1:
         raise UserError(f"{file.name} has labels of shape {labels.shape}: give one label for each row (argmax does)")
     return labels.tolist()
@@ -159,10 +162,8 @@ def _one_column(arrays: Any, name: str, file: Path) -> list[Any]:
 def _lines(file: Path) -> list[Any]:
     import polars as pl
 
-    try:
+    with reading(file):
         text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
     lines = pl.Series([line.strip() or None for line in text.removesuffix("\n").split("\n")], dtype=pl.String)
     numbers = lines.cast(pl.Float64, strict=False)
     return (lines if numbers.null_count() > lines.null_count() else numbers).to_list()

@@ -1,21 +1,76 @@
-"""Files appear whole or not at all."""
+"""Files are written as a whole or not at all; what cannot be read or written is the user's to mend, in one line."""
 
 import os
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 from pathlib import Path
+from zipfile import BadZipFile
+
+from ..exceptions import UserError, UserFileError
+
+BROKEN = (ValueError, EOFError, BadZipFile, zlib.error, struct.error)  # what readers raise for files of another kind
+READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is broken
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`, which takes its place if the block ends well."""
-    _sweep(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        yield part
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        try:
+            yield part
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except UserError:
+        raise
+    except OSError as error:
+        if not path.parent.is_dir():
+            raise UserFileError(
+                f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
+            ) from error
+        raise UserFileError(f"cannot write {str(path)!r}: {_reason(error)}") from error
+
+
+@contextmanager
+def reading(file: str | Path, hint: str = "") -> Iterator[None]:
+    """While the block reads a file, what is wrong with the file is a UserError that names it.
+
+    hint : what to check, in brackets, where the file is broken
+    """
+    file = Path(file)
+    try:
+        yield
+    except UserError:
+        raise
+    except FileNotFoundError as error:
+        raise UserFileError(f"there is no file {str(file)!r}") from error
+    except MemoryError as error:
+        raise UserError(
+            f"{file.name} does not fit into memory: read fewer columns, or set a memory limit for .npy and .parquet files"
+        ) from error
+    except OSError as error:
+        raise UserFileError(f"cannot read {file.name}: {_reason(error)}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
+    except JSONDecodeError as error:
+        raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
+    except Exception as error:
+        if not isinstance(error, BROKEN) and type(error).__module__.partition(".")[0] not in READERS:
+            raise
+        raise UserError(f"cannot read {file.name}: {_reason(error)}{hint}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, in one line."""
+    said = getattr(error, "strerror", None) or str(error)
+    return said.splitlines()[0] if said else "it ends too early"
 
 
 def _sweep(path: Path) -> None:
@@ -28,7 +83,7 @@ def _sweep(path: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    if os.name != "posix":  # elsewhere asking would end it
+    if os.name != "posix":  # elsewhere os.kill would end it
         return True
     try:
         os.kill(process, 0)
