@@ -12,8 +12,6 @@ from mheal.energy import (
     energy_gradient,
     hyperspherical_energy,
     log_product,
-    neighbour_energy,
-    printed_fixed_point,
     riemannian_gradient,
     squared_chords,
 )
@@ -89,11 +87,10 @@ def test_energy_of_less_than_two_points_is_zero_and_of_negative_s_an_error():
 @EXPONENTS
 def test_energy_and_gradient_do_not_depend_on_the_block_size(monkeypatch, s):
     W = points(60, 4)
-    whole = hyperspherical_energy(W, s), energy_gradient(W, s), printed_fixed_point(W)
+    whole = hyperspherical_energy(W, s), energy_gradient(W, s)
     monkeypatch.setattr(project, "BLOCK", 150)
     assert hyperspherical_energy(W, s) == pytest.approx(whole[0], rel=1e-12)
     np.testing.assert_allclose(energy_gradient(W, s), whole[1], rtol=1e-9)
-    np.testing.assert_allclose(printed_fixed_point(W), whole[2], rtol=1e-9)
 
 
 def test_energy_needs_blocks_of_memory_not_the_square_of_n():
@@ -153,49 +150,3 @@ def test_coincident_rows_exert_no_force_on_each_other():
     G = energy_gradient(np.array([w, w, v]), 2)
     np.testing.assert_allclose(G[0], energy_gradient(np.array([w, v]), 2)[0], rtol=1e-12)
     np.testing.assert_array_equal(G[0], G[1])
-
-
-def test_printed_fixed_point_raises_the_energy():
-    before, after = [], []
-    for seed in range(50):
-        W = sphere(10, 3, seed)
-        before.append(hyperspherical_energy(W, 2))
-        for _ in range(5):
-            W = printed_fixed_point(W)
-        after.append(hyperspherical_energy(W, 2))
-    assert np.all(np.array(after) > before)
-    assert np.median(np.array(after) / before) > 10
-
-
-def test_printed_fixed_point_is_the_printed_formula_on_the_sphere_and_has_no_fixed_point_at_the_octahedron():
-    W = sphere(6, 3)
-    weight = np.zeros((6, 6))
-    off = ~np.eye(6, dtype=bool)
-    weight[off] = cdist(W, W)[off] ** -4
-    expected = unit_rows(weight @ W / weight.sum(axis=1, keepdims=True))[0]
-    np.testing.assert_allclose(printed_fixed_point(W), expected, rtol=1e-9)
-    octahedron = np.vstack([np.eye(3), -np.eye(3)])  # the minimiser: the step throws each point to its antipode
-    np.testing.assert_allclose(printed_fixed_point(octahedron), -octahedron, atol=1e-12)
-
-
-@pytest.mark.parametrize("s", [0, 1])
-def test_neighbour_energy_equals_brute_force(s):
-    X = points(60, 2)
-    D = np.sort(cdist(X, X), axis=1)[:, 1:6]
-    expected = (-np.log(D) if s == 0 else 1 / D).sum(axis=1)
-    np.testing.assert_allclose(neighbour_energy(X, 5, s), expected, rtol=1e-10)
-
-
-def test_top_neighbour_energy_is_the_dense_part():
-    X = np.vstack([points(300, 2) * 0.2, points(300, 2, 1) * 3])
-    energy = neighbour_energy(X)
-    top = energy >= np.quantile(energy, 0.7)
-    spacing = np.sort(cdist(X, X), axis=1)[:, 1:6].mean(axis=1)
-    assert spacing[top].max() < spacing[~top].mean()
-
-
-def test_neighbour_energy_is_finite_for_duplicates_and_refuses_too_many_neighbours():
-    X = np.repeat(points(5, 2), 4, axis=0)
-    assert np.isfinite(neighbour_energy(X, 3)).all()
-    with pytest.raises(ValueError, match="between 1 and 19"):
-        neighbour_energy(X, 20)

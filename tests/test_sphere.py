@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import StandardScaler
 
 from mheal import sphere as project
-from mheal.sphere import gaussian_random_projection, standardize, unit_rows
+from mheal.sphere import standardize, unit_rows
 
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -97,25 +97,3 @@ def test_integers_become_float64_and_vectors_are_refused():
         unit_rows(np.ones(3))
     with pytest.raises(ValueError, match="without rows"):
         standardize(np.empty((0, 3)))
-
-
-@DTYPES
-def test_random_projection_has_the_expected_square_norm_only_without_the_printed_scale(dtype):
-    x = np.ones((1, 12), dtype=dtype)
-    kappa, sigma, seeds = 40, 1.5, range(200)
-    correct = [gaussian_random_projection(x, kappa, sigma, random_state=s) for s in seeds]
-    assert correct[0].dtype == dtype
-    assert correct[0].shape == (1, kappa)
-    expected = kappa * sigma**2 * 12
-    assert np.mean([(y**2).sum() for y in correct]) == pytest.approx(expected, rel=0.05)
-    printed = gaussian_random_projection(x, kappa, sigma, scale="printed", random_state=0)
-    np.testing.assert_allclose(printed * np.sqrt(kappa), correct[0], rtol=1e-5)
-    printed = gaussian_random_projection(x, kappa, sigma, scale="printed", n=9, random_state=0)
-    np.testing.assert_allclose(printed * 3, correct[0], rtol=1e-5)
-
-
-def test_random_projection_refuses_what_it_cannot_do():
-    with pytest.raises(ValueError, match="kappa"):
-        gaussian_random_projection(np.ones((1, 2)), 0)
-    with pytest.raises(ValueError, match="scale"):
-        gaussian_random_projection(np.ones((1, 2)), 2, scale="other")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from mheal.embed.networks import lay_out_gradients
 from torch.nn import functional
 
-from mheal.embed.networks import lay_out_gradients
 from mheal_reproduction.networks import training
-from mheal_reproduction.paper.image_pools import KINDS
-from mheal_reproduction.paper.image_tables import collect, protocol
-from mheal_reproduction.paper.rows import RawRows
+from mheal_reproduction.paper.images.experiment import collect, protocol
+from mheal_reproduction.paper.images.pools import KINDS
+from mheal_reproduction.rows import RawRows
 
 
 class Place(training.Place):

@@ -22,11 +22,11 @@ from pathlib import Path
 from threading import Lock
 
 from mheal import datasets
-from mheal_reproduction.paper.image_lines import COLUMNS, answers, lines
-from mheal_reproduction.paper.image_pools import KINDS
-from mheal_reproduction.paper.image_tables import Task, protocol
-from mheal_reproduction.paper.machine import hindrance
-from mheal_reproduction.paper.rows import RawRows, Row, stored_rows
+from mheal_reproduction.machine import hindrance
+from mheal_reproduction.paper.images.experiment import Task, protocol
+from mheal_reproduction.paper.images.methods import COLUMNS, answers, lines
+from mheal_reproduction.paper.images.pools import KINDS
+from mheal_reproduction.rows import RawRows, Row, stored_rows
 
 GROUPS = (  # what is slow alone comes first; lines that no group names make a group of their own
     ("VAAL",),

@@ -82,36 +82,6 @@ def riemannian_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
     return gradient - np.einsum("ij,ij->i", gradient, U)[:, None] * U
 
 
-def printed_fixed_point(W: npt.ArrayLike) -> Float64:
-    """One step of the closed form printed after Eq. 3, (N, d) unit rows: it raises the energy.
-
-    ŵ_i = Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ ŵ_j / Σ_j ‖ŵ_i − ŵ_j‖⁻⁴ makes every point a convex combination of the others,
-    which no vertex of their hull can be: it pulls neighbours together. Kept for the record; use
-    `riesz_descent`.
-    """
-    U = unit_rows(W)[0].astype(np.float64, copy=False)
-    moved = np.empty_like(U)
-    for rows in blocks(len(U), len(U)):
-        moved[rows] = _weights(U[rows], U, 4.0) @ U
-    return unit_rows(moved)[0]  # the denominator scales rows only, so normalising removes it
-
-
-def neighbour_energy(X: npt.ArrayLike, n_neighbours: int = 5, s: float = 0.0) -> Float64:
-    """E_s between each row of X and its nearest neighbours, (N,), as §7.3 scores a point's surroundings.
-
-    Rows are not put on the sphere: two principal components would collapse to an angle. The energy is large
-    where neighbours are close, so its top 30 % are the densest points, not the boundary the paper takes them
-    for.
-    """
-    from sklearn.neighbors import NearestNeighbors  # half a second that nothing else here needs
-
-    X = as_matrix(X)
-    if not 1 <= n_neighbours < len(X):
-        raise UserError(f"n_neighbours must be between 1 and {len(X) - 1}, got {n_neighbours}")
-    distances, _ = NearestNeighbors(n_neighbors=n_neighbours).fit(X).kneighbors()
-    return potential(np.maximum(distances.astype(np.float64), CLAMP) ** 2, s).sum(axis=1)
-
-
 def _weights(A: Float64, B: Float64, power: float) -> Float64:
     """‖a − b‖^−power, and 0 for coincident rows (which each row is with itself)."""
     sq = squared_chords(A, B)

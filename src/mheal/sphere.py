@@ -1,7 +1,7 @@
-"""Onto the sphere: standardised columns, unit rows, and the random projection of Lemma 1."""
+"""Onto the sphere: standardised columns and unit rows."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -87,32 +87,6 @@ def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]:
         norms[rows] = peak * length
         U[rows] = block / np.where(length > 0, length, 1.0)[:, None]
     return U, norms
-
-
-def gaussian_random_projection(
-    X: npt.ArrayLike,
-    kappa: int,
-    sigma: float = 1.0,
-    scale: Literal["correct", "printed"] = "correct",
-    n: int | None = None,
-    random_state: Seed = None,
-) -> Floats:
-    """XPᵀ, (len(X), kappa): the rows of X under a κ×d matrix P of independent N(0, σ²) entries (Lemma 1).
-
-    `scale="printed"` divides P by √n as Lemma 1 does; its bound then holds for n = 1 only. The paper never
-    says what n is; n=None takes κ, the usual choice. The algorithm uses none of this: it is here to test the
-    lemmas.
-    """
-    X = as_matrix(X)
-    if kappa < 1:
-        raise UserError(f"kappa must be at least 1, got {kappa}")
-    if scale not in ("correct", "printed"):
-        raise UserError(f"scale must be 'correct' or 'printed', got {scale!r}")
-    P = np.random.default_rng(random_state).normal(scale=sigma, size=(kappa, X.shape[1]))
-    if scale == "printed":
-        P /= np.sqrt(kappa if n is None else n)
-    projected: Floats = X @ P.astype(X.dtype).T
-    return projected
 
 
 def begins_on_sphere(X: Any) -> bool:

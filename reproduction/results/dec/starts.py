@@ -17,13 +17,13 @@ import torch
 
 from mheal import SphericalKMeans
 from mheal_reproduction.clustering_accuracy import clustering_accuracy
+from mheal_reproduction.machine import gpu
 from mheal_reproduction.networks.clustering import MAX_ITER, STARTS, initial_clusters
 from mheal_reproduction.networks.dec import Refinement, Rows, codes_of, pretrain
 from mheal_reproduction.networks.stack import fast_matmul
-from mheal_reproduction.paper.machine import gpu
-from mheal_reproduction.paper.table1_deep import recipe_of
-from mheal_reproduction.paper.table1_images import drawn, load
-from mheal_reproduction.paper.table1_numbers import DEC
+from mheal_reproduction.paper.table1.deep import recipe_of
+from mheal_reproduction.paper.table1.images import drawn, load
+from mheal_reproduction.paper.table1.numbers import DEC
 
 N = 60_000
 Start = tuple[np.ndarray, np.ndarray]  # centres and labels

@@ -10,10 +10,10 @@ TARGETS = {1000: "48–55", 2000: "60–66", 5000: "75–80", 10_000: "83–86",
 HEAD = """# Is the recipe right?
 
 ResNet20 on CIFAR-10, random labels, accuracy on the test set in %; the same recipe for every strategy of Tables 3 to 5.
-Script: `cifar.py`; rows: `rows.jsonl`; {devices}. After these rows `mheal_reproduction.networks.recipes.cifar` was set: 1,500 steps and
-three more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above; so 1,800, 2,100, 3,000 and
-4,500 steps, which Random of Table 3 tells of (the second table). The test images that Tables 3 to 5 report on were
-looked at for this, with random labels only, and all strategies have the recipe in common.
+Script: `cifar.py`; rows: `rows.jsonl`; {devices}. After these rows `mheal_reproduction.networks.recipes.cifar` was
+set: 1,500 steps and three more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above; so
+1,800, 2,100, 3,000 and 4,500 steps, which Random of Table 3 tells of (the second table). The test images that Tables 3
+to 5 report on were looked at for this, with random labels only, and all strategies have the recipe in common.
 
 """
 AS_SET = """

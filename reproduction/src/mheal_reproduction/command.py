@@ -1,64 +1,95 @@
-"""`mheal reproduce`: the paper's experiments, our numbers beside the paper's."""
+"""The command line: `python -m mheal_reproduction table3` reruns Table 3."""
 
+import sys
+import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from mheal.cli._common import Quiet, messages, progress_bar
+from mheal.exceptions import UserError
+
+from .experiments import EXPERIMENTS, Part, load
+from .progress import progress_bar
+
+HOME = Path(__file__).parents[2]  # reproduction/ in a checkout
+
+app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
+@app.command()
 def reproduce(
     experiment: Annotated[str | None, typer.Argument(help="A name from --list.", show_default=False)] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and what they cost.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes: to see that it runs, not what it shows.")
-    ] = False,
+    page: Annotated[bool, typer.Option("--page", help="Run nothing: write page and pictures from the rows.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: shows that it runs, and nothing else.")] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions. Default: the experiment's own.")] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated. For tables 3 to 5.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this dataset; repeatable. For tables 3 to 5.")
     ] = None,
-    line: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TITLE", help="Only this line of the table; may be repeated. For tables 3 to 5."),
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="TITLE", help="Only this method; repeatable. For tables 3 to 5.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of NAME.npz files. Default: $MHEAL_DATA, OpenML.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: its place in results.")] = None,
-    quiet: Quiet = False,
+    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: results/NAME.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Rerun an experiment of the paper: raw rows, a page of tables and verdicts, pictures.
+    """Rerun an experiment of the paper: raw rows, a page with tables and verdicts, pictures.
 
-    What is in the folder already is not done again: a run that was stopped goes on where it was.
+    Rows that are in the folder already are kept, so an interrupted run resumes.
 
-    Example: mheal reproduce figure6 --quick --out figure6
+    Example: python -m mheal_reproduction figure6 --quick --out figure6
 
-    Example: mheal reproduce table3 --dataset mnist --line Random --line MHEAL
+    Example: python -m mheal_reproduction table3 --dataset mnist --method Random --method MHEAL
     """
-    from .paper import EXPERIMENTS, Part, load
-
     if listed:
         _list()
         return
     if experiment is None:
-        raise ValueError(f"which experiment? Name one of {', '.join(EXPERIMENTS)}; --list says what they are")
-    run = load(experiment, Part(tuple(dataset or ()), tuple(line or ())))
+        raise UserError(f"which experiment? Name one of {', '.join(EXPERIMENTS)}; --list describes them")
+    chosen = load(experiment, Part(tuple(dataset or ()), tuple(method or ())))
     if data is not None and not data.is_dir():
-        raise ValueError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
-    home = EXPERIMENTS[experiment].module.removeprefix(".")  # one folder for a table and its figure
-    folder = out or Path("results") / (f"{home}-quick" if quick else home)
-    console = messages(quiet)
+        raise UserError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
+    folder = out or results() / (f"{chosen.folder}-quick" if quick else chosen.folder)
+    console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False)
     with progress_bar(console) as progress:
-        page = run(folder, data, seeds, quick, lambda done, total, _: progress(done, total, experiment))
+        if page:
+            text = chosen.write(folder, seeds, quick)
+        else:
+            text = chosen.run(folder, data, seeds, quick, lambda done, total, _: progress(done, total, experiment))
     if not quiet:
-        print(page)
+        print(text)
     console.print(f"Written: {folder}", markup=False)
 
 
-def _list() -> None:
-    from rich.console import Console
-    from rich.table import Table
+def results() -> Path:
+    """Where results go: beside the code in a checkout, else below the working directory."""
+    return HOME / "results" if (HOME / "pyproject.toml").exists() else Path("results")
 
-    from .paper import EXPERIMENTS
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 2 for a user's mistake, 130 for ctrl-C."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = app(args, prog_name="python -m mheal_reproduction", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
+    except Exception as error:
+        if not isinstance(error, UserError) and not hasattr(error, "format_message"):
+            raise
+        if "--debug" in args:
+            traceback.print_exc()
+        text = error.format_message() if hasattr(error, "format_message") else str(error)
+        print(f"mheal_reproduction: {' '.join(text.split())}", file=sys.stderr)
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+def _list() -> None:
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("name", "what", "cost", "datasets"):

@@ -8,10 +8,10 @@ from sklearn.exceptions import NotFittedError
 
 torch = pytest.importorskip("torch")
 
-from mheal_reproduction.clustering_accuracy import clustering_accuracy
-from mheal_reproduction.networks import dec
-from mheal_reproduction.networks.clustering import DeepClustering, fit_many, initial_clusters
-from mheal_reproduction.networks.dec import Recipe
+from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
+from mheal_reproduction.networks import dec  # noqa: E402
+from mheal_reproduction.networks.clustering import DeepClustering, fit_many, initial_clusters  # noqa: E402
+from mheal_reproduction.networks.dec import Recipe  # noqa: E402
 
 X, y = load_digits(return_X_y=True)
 

@@ -4,11 +4,11 @@ from sklearn.datasets import load_digits
 
 torch = pytest.importorskip("torch")
 
-from mheal_reproduction.clustering_accuracy import clustering_accuracy
-from mheal_reproduction.networks import dec
-from mheal_reproduction.networks.augment import shift_and_rotate
-from mheal_reproduction.networks.clustering import initial_clusters
-from mheal_reproduction.networks.dec import (
+from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
+from mheal_reproduction.networks import dec  # noqa: E402
+from mheal_reproduction.networks.augment import shift_and_rotate  # noqa: E402
+from mheal_reproduction.networks.clustering import initial_clusters  # noqa: E402
+from mheal_reproduction.networks.dec import (  # noqa: E402
     Recipe,
     Refinement,
     Rows,

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from mheal.strategies import get
-from mheal_reproduction.networks.labelling import ImagePool, Method, Run, plan, run_together
+from mheal_reproduction.networks.labelling import Acquisition, ImagePool, Run, pick_ahead, run_together
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -15,7 +15,7 @@ BUDGETS = (20, 40, 80)
 
 
 class Classifier:
-    """A linear classifier behind the face of a network; its draws are noise on the logits."""
+    """A linear classifier with the interface of a network; its draws are noise on the logits."""
 
     def __init__(self, images, labels, seed):
         self.model = LogisticRegression(max_iter=200, random_state=seed % 2**31).fit(X[images], labels)
@@ -43,7 +43,7 @@ def accuracy(network):
 
 
 class Trainer:
-    """Counts what it trains, and may break down."""
+    """Counts what it trains; stops after so many steps."""
 
     def __init__(self, steps=None):
         self.calls, self.steps = [], steps
@@ -56,14 +56,14 @@ class Trainer:
 
 
 METHODS = {
-    "random": Method(get("random")()),
-    "kmeans": Method(get("kmeans")()),
-    "mheal": Method(get("mheal")()),
-    "entropy": Method(get("entropy")(), batch=10, candidates=300),
-    "coreset": Method(get("coreset")(), features="network", batch=20),
-    "margin": Method(get("margin")()),
+    "random": Acquisition(get("random")()),
+    "kmeans": Acquisition(get("kmeans")()),
+    "mheal": Acquisition(get("mheal")()),
+    "entropy": Acquisition(get("entropy")(), "network", batch=10, candidates=300),
+    "coreset": Acquisition(get("coreset")(), "network", "network", batch=20),
+    "margin": Acquisition(get("margin")(), "network"),
 }
-ASKING = Method(get("bald")(draws=5), network=True, batch=20, candidates=200)
+BALD = Acquisition(get("bald")(draws=5), "network", batch=20, candidates=200)
 
 
 def make_runs(folder=None, methods=METHODS, seeds=(0, 1)):
@@ -72,8 +72,8 @@ def make_runs(folder=None, methods=METHODS, seeds=(0, 1)):
     for seed in seeds:
         first = np.random.default_rng(seed).choice(len(TRAIN), 20, replace=False)
         for name, method in methods.items():
-            diary = folder / f"{name}-{seed}.json" if folder else None
-            runs[name, seed] = Run(method, pool, X[TRAIN], BUDGETS, first, seed, diary)
+            log = folder / f"{name}-{seed}.json" if folder else None
+            runs[name, seed] = Run(method, pool, X[TRAIN], BUDGETS, first, seed, log)
     return runs
 
 
@@ -90,7 +90,7 @@ def test_every_run_is_scored_at_every_budget(done):
     for run in runs.values():
         assert sorted(run.scores) == list(BUDGETS)
         for budget in BUDGETS:
-            rows = run.bought[budget]
+            rows = run.picks[budget]
             assert len(set(rows.tolist())) == len(rows) == budget
             assert rows[:20].tolist() == run.first.tolist()
         assert run.scores[80] > run.scores[20]
@@ -104,23 +104,27 @@ def test_runs_that_wait_together_train_together(done):
     assert len(trainer.calls) == 7
 
 
-def test_threads_and_plans_made_before_change_nothing(done):
+def test_threads_and_picks_made_ahead_change_nothing(done):
     runs = make_runs()
     for run in runs.values():
-        if run.method.plans:
-            run.planned = plan(run.method, run.X, run.budgets, run.first, run.seed)
-            run.X = None  # it is not looked at again
+        if run.acquisition.uses == "nothing":
+            run.ahead = pick_ahead(run.acquisition, run.X, run.budgets, run.first, run.seed)
+            run.X = None  # it is not used again
     run_together(runs, Trainer(), accuracy, lambda *_: None, workers=4)
     for key, run in runs.items():
         assert run.scores == done[0][key].scores
-        assert all((run.bought[b] == done[0][key].bought[b]).all() for b in BUDGETS)
-    assert {name for (name, _), run in runs.items() if run.method.plans} == {"random", "kmeans", "mheal"}
+        assert all((run.picks[b] == done[0][key].picks[b]).all() for b in BUDGETS)
+    assert {name for (name, _), run in runs.items() if run.acquisition.uses == "nothing"} == {
+        "random",
+        "kmeans",
+        "mheal",
+    }
 
 
 def test_time_is_shared_out_among_those_that_wait(done):
     runs, _, _ = done
     assert all(run.seconds > 0 for run in runs.values())
-    assert runs["entropy", 0].seconds > runs["random", 0].seconds  # it asks more often
+    assert runs["entropy", 0].seconds > runs["random", 0].seconds  # it waits more often
 
 
 def test_runs_of_one_seed_start_from_the_same_labels_and_network(done):
@@ -129,11 +133,11 @@ def test_runs_of_one_seed_start_from_the_same_labels_and_network(done):
     assert runs["random", 0].first.tolist() != runs["random", 1].first.tolist()
 
 
-def test_ranked_methods_grow_and_one_shot_methods_plan_anew(done):
+def test_ranked_methods_grow_and_one_shot_methods_begin_anew(done):
     runs, _, _ = done
     for name in ("mheal", "entropy", "coreset", "random"):
-        assert runs[name, 0].bought[80][:40].tolist() == runs[name, 0].bought[40].tolist()
-    assert runs["kmeans", 0].bought[80][:40].tolist() != runs["kmeans", 0].bought[40].tolist()
+        assert runs[name, 0].picks[80][:40].tolist() == runs[name, 0].picks[40].tolist()
+    assert runs["kmeans", 0].picks[80][:40].tolist() != runs["kmeans", 0].picks[40].tolist()
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
@@ -145,48 +149,48 @@ def test_a_stopped_run_ends_as_if_it_had_not_been_stopped(done, tmp_path, steps)
     assert len(trainer.calls) <= 8 - steps
     for key, run in runs.items():
         assert run.scores == done[0][key].scores
-        assert all((run.bought[b] == done[0][key].bought[b]).all() for b in BUDGETS)
+        assert all((run.picks[b] == done[0][key].picks[b]).all() for b in BUDGETS)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(f"{name}-{seed}.json" for name, seed in runs)
     assert json.loads((tmp_path / "mheal-0.json").read_text())["scores"]["80"] == runs["mheal", 0].scores[80]
 
 
-def test_a_method_sees_no_label_it_has_not_bought():
+def test_a_method_sees_the_labels_of_its_picks_only():
     class Nosy(get("margin")):
         def _pick(self, pool, budget):
             seen.append((pool.labels.tolist(), pool.labeled.tolist(), len(pool.X)))
             return super()._pick(pool, budget)
 
     seen = []
-    runs = make_runs(methods={"nosy": Method(Nosy(), batch=20, candidates=100)}, seeds=[3])
+    runs = make_runs(methods={"nosy": Acquisition(Nosy(), "network", batch=20, candidates=100)}, seeds=[3])
     run_together(runs, Trainer(), accuracy, lambda *_: None)
-    bought = runs["nosy", 3].bought[80]
+    picks = runs["nosy", 3].picks[80]
     for n, (labels, labeled, rows) in zip((20, 40, 60), seen, strict=True):
-        assert labels == y[TRAIN][bought[:n]].tolist()
+        assert labels == y[TRAIN][picks[:n]].tolist()
         assert labeled == list(range(n))
         assert rows == n + 100
 
 
 def test_a_strategy_that_could_do_without_gets_a_fresh_network_in_every_round():
-    class Asked(Classifier):
+    class Queried(Classifier):
         def samples(self, images, samples, seed):
-            asked.append(self.labels)
+            queried.append(self.labels)
             return super().samples(images, samples, seed)
 
     class Remembering(Trainer):
         def __call__(self, sets, seeds):
             super().__call__(sets, seeds)
-            networks = [Asked(images, labels, seed) for (images, labels), seed in zip(sets, seeds, strict=True)]
+            networks = [Queried(images, labels, seed) for (images, labels), seed in zip(sets, seeds, strict=True)]
             for network, (_, labels) in zip(networks, sets, strict=True):
                 network.labels = len(labels)
             return networks
 
-    asked = []
-    runs = make_runs(methods={"bald": ASKING}, seeds=[0])
+    queried = []
+    runs = make_runs(methods={"bald": BALD}, seeds=[0])
     run_together(runs, Remembering(), accuracy, lambda *_: None)
-    assert asked == [20, 40, 60]
+    assert queried == [20, 40, 60]
 
 
-def test_copies_share_an_image_and_wrong_labels_are_what_is_bought():
+def test_copies_share_an_image_and_labels_may_be_wrong():
     pool = ImagePool(np.append(TRAIN, TRAIN[:5]), np.append(y[TRAIN], (y[TRAIN[:5]] + 1) % 10))
     images, labels = pool.training_set(np.array([0, 1200]))
     assert images.tolist() == [0, 0]

@@ -2,7 +2,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mheal.embed.networks import BayesianCNN, Dropout, ResNet20, build, dropping, use_generator
+from mheal_reproduction.networks.architectures import BayesianCNN, Dropout, ResNet20, build, dropping, use_generator  # noqa: E402
 
 
 def parameters(network):

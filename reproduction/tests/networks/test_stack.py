@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul
+from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul  # noqa: E402
 
 CPU = torch.device("cpu")
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

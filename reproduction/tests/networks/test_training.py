@@ -9,11 +9,11 @@ from sklearn.linear_model import LogisticRegression
 
 torch = pytest.importorskip("torch")
 
-from mheal.embed.device_images import Images
-from mheal_reproduction.networks import recipes
-from mheal_reproduction.networks.classifier import accuracies
-from mheal_reproduction.networks.recipes import Recipe
-from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many
+from mheal_reproduction.networks import recipes  # noqa: E402
+from mheal_reproduction.networks.classifier import accuracies  # noqa: E402
+from mheal_reproduction.networks.images import TrainingImages  # noqa: E402
+from mheal_reproduction.networks.recipes import Recipe  # noqa: E402
+from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many  # noqa: E402
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target
@@ -83,8 +83,8 @@ def test_sets_may_have_any_size_and_only_they_are_learnt_from():
     assert (models[0].predict_proba(X[:100]).argmax(1) == y[4]).all()
     blank = X.copy()
     blank[207:] = 0
-    mean = Images.load(X, "cpu")
-    changed = Images(Images.load(blank, "cpu").pixels, mean.mean, mean.deviation)
+    mean = TrainingImages.load(X, "cpu")
+    changed = TrainingImages(TrainingImages.load(blank, "cpu").pixels, mean.mean, mean.deviation)
     with Trainer(changed, replace(CNN, steps=20), classes=10, places=3) as trainer:
         for one, other in zip(models, trainer.train(sets, [0, 0, 0]), strict=True):
             assert torch.equal(weights(one), weights(other))
@@ -148,7 +148,7 @@ def test_accuracies_of_many_are_those_of_each():
 
 def test_images_are_normalised_per_channel():
     colour = np.stack([X, 255 - X // 2, np.full_like(X, 9)], axis=1)
-    images = Images.load(colour, "cpu")
+    images = TrainingImages.load(colour, "cpu")
     x = images.batch(torch.arange(len(images)))
     assert x.shape == (len(X), 3, 8, 8)
     torch.testing.assert_close(x.mean(dim=(0, 2, 3)), torch.zeros(3), atol=1e-4, rtol=0)
@@ -157,7 +157,9 @@ def test_images_are_normalised_per_channel():
 
 def test_augmentation_only_shifts_and_mirrors():
     rng = np.random.default_rng(0)
-    images = Images(torch.as_tensor(rng.integers(1, 256, (3, 10, 7, 2), dtype=np.uint8)), torch.zeros(2), torch.ones(2))
+    images = TrainingImages(
+        torch.as_tensor(rng.integers(1, 256, (3, 10, 7, 2), dtype=np.uint8)), torch.zeros(2), torch.ones(2)
+    )
     rows = torch.arange(3).repeat(100)
     out = images.augmented(rows, torch.Generator().manual_seed(0), 4, True).permute(0, 2, 3, 1).numpy()
     assert out.shape == (300, 10, 7, 2)

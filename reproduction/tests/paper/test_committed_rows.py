@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from mheal_reproduction.paper.rows import made_so, stored_rows
+from mheal_reproduction.rows import made_so, stored_rows
 
 pytest.importorskip("torch")
-from mheal_reproduction.paper import figure11, image_tables, table1_deep
+from mheal_reproduction.paper.figure11 import experiment as figure11
+from mheal_reproduction.paper.images import experiment as image_tables
+from mheal_reproduction.paper.table1 import deep as table1_deep
 
 RESULTS = Path(__file__).parents[2] / "results"
 PROTOCOLS = {

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mheal_reproduction.paper import figure11
-from mheal_reproduction.paper.figure11 import Plane, draw_images
-from mheal_reproduction.paper.figure11_page import DATASETS, LINES, RANDOM, SETTINGS, verdicts
-from mheal_reproduction.paper.figure11_page import summary as summarise
-from mheal_reproduction.paper.report import Values
-from mheal_reproduction.paper.rows import KEY
+from mheal_reproduction.paper.figure11 import experiment as figure11
+from mheal_reproduction.paper.figure11.experiment import Plane, draw_images
+from mheal_reproduction.paper.figure11.page import DATASETS, LINES, RANDOM, SETTINGS, verdicts
+from mheal_reproduction.paper.figure11.page import summary as summarise
+from mheal_reproduction.report import Values
+from mheal_reproduction.rows import KEY
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target

@@ -2,15 +2,15 @@ import json
 
 import numpy as np
 import pytest
+from mheal.strategies.base import Strategy
+from mheal.strategies.doubt import decision_values
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
-from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values
 from mheal.uncertainty import margins
-from mheal_reproduction.paper import figure12
-from mheal_reproduction.paper.figure12 import seeds_of
-from mheal_reproduction.paper.figure12_page import (
+from mheal_reproduction.paper.figure12 import experiment as figure12
+from mheal_reproduction.paper.figure12.experiment import seeds_of
+from mheal_reproduction.paper.figure12.page import (
     BASELINES,
     DATASETS,
     METHODS,
@@ -23,7 +23,7 @@ from mheal_reproduction.paper.figure12_page import (
     _on_top,
     _shrinking,
 )
-from mheal_reproduction.paper.svm_curves import GrowingSVC, learning_curve, repetition
+from mheal_reproduction.paper.figure12.svm_curves import GrowingSVC, learning_curve, repetition
 
 
 def silent(done, total, what):

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from mheal_reproduction.paper import load
-from mheal_reproduction.paper.figure6 import measure
-from mheal_reproduction.paper.figure7 import _pooled
-from mheal_reproduction.paper.figure8 import _labels
-from mheal_reproduction.paper.streams import DATASETS, collect, stream
+from mheal_reproduction.experiments import load
+from mheal_reproduction.paper.pruning.figure6 import measure
+from mheal_reproduction.paper.pruning.figure7 import _pooled
+from mheal_reproduction.paper.pruning.figure8 import _labels
+from mheal_reproduction.paper.pruning.streams import DATASETS, collect, stream
 from mheal_reproduction.theory import MODES
 
 
@@ -40,7 +40,7 @@ def test_every_figure_writes_rows_page_and_picture(finished):
 def test_a_second_run_measures_nothing_and_writes_the_same(finished, monkeypatch, data):
     name, out, page = finished
     before = {p.name: p.read_bytes() for p in out.iterdir()}
-    monkeypatch.setattr("mheal_reproduction.paper.streams.stream", None)  # calling it would fail
+    monkeypatch.setattr("mheal_reproduction.paper.pruning.streams.stream", None)  # calling it would fail
     assert load(name)(out, data, 3, True, silent) == page
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
 
@@ -107,10 +107,10 @@ def test_pooled_hypothesis_is_the_best_of_all_that_live(data):
 
 
 def test_labels_to_reach_and_to_keep():
-    asked = np.array([0, 1, 1, 2, 3, 4])
-    assert _labels(asked, np.array([0.0, 0.5, 0.1, 0.3, 0.1, 0.1]), 0.2) == (1, 3)  # before any label nothing counts
-    assert _labels(asked, np.array([0.5, 0.1, 0.1, 0.1, 0.1, 0.3]), 0.2) == (1, None)
-    assert _labels(asked, np.full(6, 0.5), 0.2) == (None, None)
+    labels = np.array([0, 1, 1, 2, 3, 4])
+    assert _labels(labels, np.array([0.0, 0.5, 0.1, 0.3, 0.1, 0.1]), 0.2) == (1, 3)  # before any label nothing counts
+    assert _labels(labels, np.array([0.5, 0.1, 0.1, 0.1, 0.1, 0.3]), 0.2) == (1, None)
+    assert _labels(labels, np.full(6, 0.5), 0.2) == (None, None)
 
 
 def test_unknown_experiment_is_named():

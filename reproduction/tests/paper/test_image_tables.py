@@ -8,18 +8,22 @@ from sklearn.datasets import load_digits
 
 pytest.importorskip("torch")
 
-from mheal.embed.simclr import encode
-from mheal_reproduction.paper import Part, image_plans, image_tables, machine
-from mheal_reproduction.paper.image_features import Features, principal
-from mheal_reproduction.paper.image_lines import COLUMNS, answers, lines
-from mheal_reproduction.paper.image_plans import make_plans
-from mheal_reproduction.paper.image_pools import KINDS, image_pool, share_of_copies, share_of_wrong
-from mheal_reproduction.paper.image_tables import Task, collect, network_recipe, protocol
-from mheal_reproduction.paper.image_tables_page import EARLIER
-from mheal_reproduction.paper.image_unfinished import Unfinished
-from mheal_reproduction.paper.published import BUDGETS, accuracies
-from mheal_reproduction.paper.rows import RawRows, stored_rows
+from mheal_reproduction.paper.images.plans import make_plans
 from mheal_reproduction.paper.table3 import run
+
+from mheal.embed.simclr import encode
+from mheal_reproduction import machine
+from mheal_reproduction.experiments import Part
+from mheal_reproduction.paper.images import experiment as image_tables
+from mheal_reproduction.paper.images import plans as image_plans
+from mheal_reproduction.paper.images.experiment import Task, collect, network_recipe, protocol
+from mheal_reproduction.paper.images.features import Features, principal
+from mheal_reproduction.paper.images.methods import COLUMNS, answers, lines
+from mheal_reproduction.paper.images.page import EARLIER
+from mheal_reproduction.paper.images.pools import KINDS, image_pool, share_of_copies, share_of_wrong
+from mheal_reproduction.paper.images.published import BUDGETS, accuracies
+from mheal_reproduction.paper.images.unfinished import Unfinished
+from mheal_reproduction.rows import RawRows, stored_rows
 
 TITLES = ["Random", "K-means", "BALD", "Core-set", "MHEAL (paper)", "MHEAL"]
 
@@ -203,7 +207,7 @@ def test_a_plan_is_what_a_run_would_have_bought(digits, tmp_path, workers):
 def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatch):
     X = (16 * load_digits().images).clip(max=255).astype(np.uint8)[:300]
     monkeypatch.setitem(image_tables.made.__globals__["EPOCHS"], "mnist", 2)
-    monkeypatch.setattr("mheal_reproduction.paper.image_features.DEC_BATCHES", 3)
+    monkeypatch.setattr("mheal_reproduction.paper.images.features.DEC_BATCHES", 3)
     first = Features("mnist", X, 10, tmp_path, False)
     first.prepare(["codes", "dec"], [1, 6], silent)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mnist_codes_1.npz", "mnist_dec_1.npz"]
@@ -214,7 +218,9 @@ def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatc
     again = Features("mnist", X, 10, tmp_path, False)
     again.prepare(["codes", "dec"], [6], silent)
     np.testing.assert_array_equal(again("codes", 1), first("codes", 1))
-    monkeypatch.setattr("mheal_reproduction.paper.image_features.DEC_BATCHES", 4)  # those of DEC are made otherwise now
+    monkeypatch.setattr(
+        "mheal_reproduction.paper.images.features.DEC_BATCHES", 4
+    )  # those of DEC are made otherwise now
     with pytest.raises(TypeError):
         Features("mnist", X, 10, tmp_path, False).prepare(["dec"], [1], silent)
 
@@ -250,14 +256,14 @@ def test_photographs_have_lines_of_their_own(tmp_path, monkeypatch):
     X = (rng.normal(size=(500, 8, 8, 3)) * 30 + 12 * y[:, None, None, None] + 60).clip(0, 255).astype(np.uint8)
     np.savez(tmp_path / "cifar10.npz", X_train=X[:400], y_train=y[:400], X_test=X[400:], y_test=y[400:])
     monkeypatch.setitem(COLUMNS, "cifar10", (40, 60, 90))
-    monkeypatch.setattr("mheal_reproduction.paper.image_lines.VAAL_BATCHES", 2)
+    monkeypatch.setattr("mheal_reproduction.paper.images.methods.VAAL_BATCHES", 2)
     monkeypatch.setattr(
         "mheal.strategies.vaal_network.CHANNELS", (8, 16, 32, 64)
     )  # a batch of the paper's takes a core 10 seconds
     tiny = replace(network_recipe("cifar10", 1000, False), steps=4, batch=16, warm_up=1)
     monkeypatch.setattr(image_tables, "network_recipe", lambda name, labels, quick: replace(tiny, steps=labels // 10))
     for constant, value in (("DEC_BATCHES", 2), ("SIMCLR_EPOCHS", 1), ("COLUMNS", 16)):
-        monkeypatch.setattr(f"mheal_reproduction.paper.image_features.{constant}", value)
+        monkeypatch.setattr(f"mheal_reproduction.paper.images.features.{constant}", value)
     monkeypatch.setitem(image_tables.made.__globals__["EPOCHS"], "cifar10", 1)
     monkeypatch.setattr("mheal.embed.simclr.encode", partial(encode, width=8))
     titles = ["Random", "BALD", "Core-set", "VAAL", "MHEAL (paper)", "MHEAL", "MHEAL, SimCLR", "K-means, SimCLR"]

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from mheal_reproduction.paper import Part, image_tables
-from mheal_reproduction.paper.image_lines import answers
-from mheal_reproduction.paper.image_measured import Measured
-from mheal_reproduction.paper.image_tables_page import page
-from mheal_reproduction.paper.image_tables_picture import PANELS, _figure, _panels, draw, figure_number
-from mheal_reproduction.paper.image_tables_words import above, against, verdict
-from mheal_reproduction.paper.published import BUDGETS, accuracies
+from mheal_reproduction.experiments import Part
+from mheal_reproduction.paper.images import experiment as image_tables
+from mheal_reproduction.paper.images.measured import Measured
+from mheal_reproduction.paper.images.methods import answers
+from mheal_reproduction.paper.images.page import page
+from mheal_reproduction.paper.images.picture import PANELS, _figure, _panels, draw, figure_number
+from mheal_reproduction.paper.images.published import BUDGETS, accuracies
+from mheal_reproduction.paper.images.words import above, against, verdict
 
 ANSWERS = {
     "Random": None, "K-means": "K-means", "BALD": "BALD", "MHEAL (paper)": "MHEAL", "TypiClust": None, "MHEAL": None,

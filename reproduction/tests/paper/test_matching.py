@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mheal_reproduction import pairwise
-from mheal_reproduction.pairwise import Pairs, as_numpy, greedy, match, on_device
-from mheal_reproduction.paper.matching import (
+from mheal_reproduction.paper.table2 import pairwise
+from mheal_reproduction.paper.table2.matching import (
     MEASURES,
     Statistics,
     Target,
@@ -16,6 +15,7 @@ from mheal_reproduction.paper.matching import (
     smoothed_kl,
     zero_beta,
 )
+from mheal_reproduction.paper.table2.pairwise import Pairs, as_numpy, greedy, match, on_device
 
 torch = pytest.importorskip("torch")
 on_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]

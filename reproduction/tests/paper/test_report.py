@@ -1,6 +1,6 @@
 import numpy as np
 
-from mheal_reproduction.paper.report import Values, compare, percent, table, tally, verdict
+from mheal_reproduction.report import Values, compare, percent, table, tally, verdict
 
 
 def test_values_are_paired_by_seed():

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from mheal_reproduction.paper.rows import RawRows, measure_all
+from mheal_reproduction.rows import RawRows, measure_all
 
 
 def open_rows(folder, **protocol):
@@ -129,7 +129,7 @@ def test_a_failure_keeps_what_was_measured(tmp_path, measures, workers):
 def test_a_killed_run_leaves_whole_rows(tmp_path):
     code = f"""
 from pathlib import Path
-from mheal_reproduction.paper.rows import RawRows
+from mheal_reproduction.rows import RawRows
 rows = RawRows(Path({str(tmp_path)!r}), "figure0", {{"size": 10}})
 print("go", flush=True)
 for seed in range(10**6):

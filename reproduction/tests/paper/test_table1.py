@@ -4,11 +4,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from mheal_reproduction.paper import machine, table1
-from mheal_reproduction.paper.table1 import measure, open_rows, run
-from mheal_reproduction.paper.table1_images import DATASETS, draw_images, figure_sizes, table_sizes
-from mheal_reproduction.paper.table1_numbers import METHODS, PAPER, RAW, Accuracies
-from mheal_reproduction.paper.table1_page import CLAIMS, page
+from mheal_reproduction import machine
+from mheal_reproduction.paper.table1 import experiment as table1
+from mheal_reproduction.paper.table1.experiment import measure, open_rows, run
+from mheal_reproduction.paper.table1.images import DATASETS, draw_images, figure_sizes, table_sizes
+from mheal_reproduction.paper.table1.numbers import METHODS, PAPER, RAW, Accuracies
+from mheal_reproduction.paper.table1.page import CLAIMS, page
 
 
 def silent(done, total, what):

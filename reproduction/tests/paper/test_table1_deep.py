@@ -5,14 +5,15 @@ import pytest
 
 pytest.importorskip("torch")
 
+from mheal_reproduction import machine
 from mheal_reproduction.networks import clustering, dec
-from mheal_reproduction.paper import machine, table1_deep
-from mheal_reproduction.paper.rows import stored_rows
-from mheal_reproduction.paper.table1 import run
-from mheal_reproduction.paper.table1_deep import deep_rows, lower_half, open_deep_rows
-from mheal_reproduction.paper.table1_deep_page import deep_section
-from mheal_reproduction.paper.table1_images import DATASETS, draw_images, drawn
-from mheal_reproduction.paper.table1_numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
+from mheal_reproduction.paper.table1 import deep as table1_deep
+from mheal_reproduction.paper.table1.deep import deep_rows, lower_half, open_deep_rows
+from mheal_reproduction.paper.table1.deep_page import deep_section
+from mheal_reproduction.paper.table1.experiment import run
+from mheal_reproduction.paper.table1.images import DATASETS, draw_images, drawn
+from mheal_reproduction.paper.table1.numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
+from mheal_reproduction.rows import stored_rows
 
 GPU = "this machine did not make them: they need a GPU, because without one they would take days"
 

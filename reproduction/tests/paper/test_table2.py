@@ -10,11 +10,13 @@ from sklearn.datasets import load_digits
 import mheal.algorithms
 from mheal.energy import hyperspherical_energy
 from mheal.sphere import unit_rows
-from mheal_reproduction.pairwise import Pairs
-from mheal_reproduction.paper import orders, table2, table2_page
-from mheal_reproduction.paper.matching import Target
-from mheal_reproduction.paper.orders import ORDERS, Pool, descend, herding, least_energy, max_min, subsets
-from mheal_reproduction.paper.table2_numbers import DATASETS, METHODS, SPREAD, WHOLE, Found
+from mheal_reproduction.paper.table2 import experiment as table2
+from mheal_reproduction.paper.table2 import orders
+from mheal_reproduction.paper.table2 import page as table2_page
+from mheal_reproduction.paper.table2.matching import Target
+from mheal_reproduction.paper.table2.numbers import DATASETS, METHODS, SPREAD, WHOLE, Found
+from mheal_reproduction.paper.table2.orders import ORDERS, Pool, descend, herding, least_energy, max_min, subsets
+from mheal_reproduction.paper.table2.pairwise import Pairs
 
 
 def silent(done, total, what):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from mheal_reproduction.paper import theorem1
-from mheal_reproduction.paper.report import Values
 from mheal_reproduction.paper.theorem1 import CLUSTERS, HYPOTHESES, ROUNDS, THEOREM, WEIGHTED, bounds, run, tighter
+from mheal_reproduction.report import Values
 from mheal_reproduction.theory import bound_ratio, iwal_label_bound, mheal_label_bound
 
 

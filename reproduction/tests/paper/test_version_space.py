@@ -5,7 +5,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from mheal import SphericalKMeans
-from mheal_reproduction.paper.version_space import neighbourhood_energy, split
+from mheal_reproduction.paper.figure11.version_space import neighbourhood_energy, split
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +55,8 @@ def test_duplicates_have_a_large_but_finite_energy_and_ties_go_to_the_lowest_row
     np.testing.assert_allclose(energy, -5 * np.log(1e-12))
     assert np.flatnonzero(split(energy, 0.2)).tolist() == [0, 1, 2, 3]
     assert np.flatnonzero(split(energy, 0.25, X2d[:, 0])).tolist() == [0, 1, 7, 8, 9]
+
+
+def test_a_row_has_fewer_neighbours_than_there_are_rows():
+    with pytest.raises(ValueError, match="between 1 and 3"):
+        neighbourhood_energy(np.eye(4), 4)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mheal.algorithms.sequential import sequential
-from mheal.sphere import gaussian_random_projection, unit_rows
+from mheal.sphere import unit_rows
 from mheal_reproduction.theory.bounds import (
     lemma1_bound,
     lemma1_coverage,
@@ -12,6 +12,7 @@ from mheal_reproduction.theory.bounds import (
     proposition1,
     proposition3,
 )
+from mheal_reproduction.theory.printed import random_projection
 
 SLACK = 1e-9
 
@@ -160,7 +161,7 @@ def test_lemma1_bound_is_empty_at_the_printed_threshold():
 def test_lemma1_coverage_has_the_distribution_of_a_full_projection():
     x, kappa, eps = np.arange(1.0, 6.0), 12, 0.4
     full = [
-        abs((gaussian_random_projection(x[None], kappa, random_state=s) ** 2).sum() / (kappa * (x @ x)) - 1) < eps
+        abs((random_projection(x[None], kappa, random_state=s) ** 2).sum() / (kappa * (x @ x)) - 1) < eps
         for s in range(3000)
     ]
     assert lemma1_coverage(x, kappa, eps, 20_000) == pytest.approx(np.mean(full), abs=0.035)
@@ -183,7 +184,7 @@ def test_lemma2_flips_as_often_under_a_full_projection():
     rng, d, flips = np.random.default_rng(0), 3, []
     for seed in range(2000):
         short, long = unit_rows(rng.normal(size=(2, d)))[0] * [[0.9], [1.0]]
-        image = gaussian_random_projection(np.array([short, long]), d, random_state=seed)
+        image = random_projection(np.array([short, long]), d, random_state=seed)
         flips.append(np.linalg.norm(image[0]) > np.linalg.norm(image[1]))
     assert lemma2_flip_rate(d, d, 0.9, 8000) == pytest.approx(np.mean(flips), abs=0.045)
 

@@ -24,21 +24,21 @@ def plain_iwal(h, X, y, threshold, excess, scale, draws):
     """The definition, hypothesis by hypothesis, in double precision."""
     margins = X.astype(np.float64) @ h.weights.T.astype(np.float64) + h.biases
     loss = {s: np.log1p(np.exp(-s * margins)) / scale for s in (-1, 1)}
-    alive, sums, counts, bests, asked = list(range(len(h))), np.zeros(len(h)), [], [], []
+    alive, sums, counts, bests, queried = list(range(len(h))), np.zeros(len(h)), [], [], []
     best = 0
     for t in range(len(X)):
         p = 1.0
         if draws is not None:
             p = max(loss[s][t, f] - loss[s][t, g] for s in (-1, 1) for f in alive for g in alive)
-        asked.append(draws is None or draws[t] < p)
-        if asked[-1]:
+        queried.append(draws is None or draws[t] < p)
+        if queried[-1]:
             sums += loss[y[t]][t] / p
             best = min(alive, key=lambda i: sums[i])
             limit = threshold(t + 1) + (sums[best] / (t + 1) if excess else 0)
             alive = [i for i in alive if sums[i] / (t + 1) <= limit or i == best]
         counts.append(len(alive))
         bests.append(best)
-    return counts, bests, asked
+    return counts, bests, queried
 
 
 @pytest.mark.parametrize("excess", [True, False])
@@ -51,11 +51,11 @@ def test_every_round_equals_the_plain_loop(cancer, excess, sampled):
     theta = 0.05 if sampled else 4.0  # scaled losses are small: a tighter rule, so that something is pruned
     rule = lambda t: np.sqrt(theta / t)  # noqa: E731
     trace = iwal(h, X, y, rule, excess=excess, scale=scale, draws=draws)
-    counts, bests, asked = plain_iwal(h, X, y, rule, excess, scale, draws)
+    counts, bests, queried = plain_iwal(h, X, y, rule, excess, scale, draws)
     assert counts[-1] < 30  # something was pruned
     assert trace.alive.tolist() == counts
     assert trace.best.tolist() == bests
-    assert trace.asked.tolist() == asked
+    assert trace.queried.tolist() == queried
 
 
 def test_loss_is_unbiased_under_importance_weights(cancer, hyperplanes):
@@ -67,12 +67,12 @@ def test_loss_is_unbiased_under_importance_weights(cancer, hyperplanes):
     for _ in range(80):
         trace = iwal(hyperplanes, X, y, scale=scale, draws=rng.random(len(X)))
         runs.append(hyperplanes.losses(X, y, trace.weights))
-    assert trace.asked.mean() < 0.7  # it does leave labels out
+    assert trace.queried.mean() < 0.7  # it does leave labels out
     error = np.mean(runs, axis=0) - full
     sigma = np.std(runs, axis=0, ddof=1) / np.sqrt(len(runs))
     assert (np.abs(error) < 5 * sigma).all()
     assert np.abs(error / sigma).mean() < 2  # 0.8 for one independent normal value; hypotheses move together
-    biased = hyperplanes.losses(X, y, trace.asked)
+    biased = hyperplanes.losses(X, y, trace.queried)
     assert np.abs(biased - full).max() > 20 * np.abs(error).max()  # without the weights it is far off
 
 
@@ -139,7 +139,7 @@ def labels_bought(n, rule, seeds, rounds=(100, 1000, 10_000)):
         trace = iwal(h, X, y, rule, scale=20.0, draws=rng.random(len(X)))
         assert trace.pruned_at[n // 3] == len(X) + 1
         assert set(trace.probability) <= {0.0, 1.0}
-        counts.append(np.cumsum(trace.asked)[np.array(rounds) - 1])
+        counts.append(np.cumsum(trace.queried)[np.array(rounds) - 1])
     return np.array(counts)
 
 
@@ -169,17 +169,17 @@ def test_realizable_thresholds_use_labels_like_the_root_of_t_under_the_printed_d
 def test_one_hypothesis_left_asks_for_nothing_more(cancer, hyperplanes):
     X, y = cancer
     trace = iwal(hyperplanes, X, y, lambda t: 0.0, scale=hyperplanes.largest_loss(X), draws=np.zeros(len(X)))
-    assert trace.asked[0]
-    assert not trace.asked[1:].any()
+    assert trace.queried[0]
+    assert not trace.queried[1:].any()
     assert (trace.alive == 1).all()
 
 
 def test_bootstrap_iwal_is_unbiased_and_asks_at_least_for_a_tenth(cancer):
     X, y = cancer
     trace = bootstrap_iwal(X, y, 50, np.random.default_rng(0))
-    assert trace.asked[:50].all()
+    assert trace.queried[:50].all()
     assert trace.probability.min() >= 0.1
-    assert 0.1 < trace.asked[50:].mean() < 0.7
+    assert 0.1 < trace.queried[50:].mean() < 0.7
     assert trace.best.max() < 10
     weight = [bootstrap_iwal(X, y, 50, np.random.default_rng(seed)).weights.mean() for seed in range(12)]
     assert np.mean(weight) == pytest.approx(1, abs=5 * np.std(weight) / np.sqrt(12))

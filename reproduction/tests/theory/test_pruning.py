@@ -76,7 +76,7 @@ def test_regions_are_separate_streams(cancer, hyperplanes):
     assert result.share[t - 1] == pytest.approx(np.mean(alive))
     assert result.alive(t).tolist() == np.any(alive, axis=0).tolist()
     assert result.winners[:, t - 1].tolist() == [tr.best[n - 1] for tr, n in zip(result.traces, seen, strict=True)]
-    assert result.asked.tolist() == list(range(1, len(X) + 1))
+    assert result.labels.tolist() == list(range(1, len(X) + 1))
     assert (result.weights == 1).all()
 
 
@@ -100,7 +100,7 @@ def test_sampling_buys_fewer_labels_and_weighs_them(cancer, hyperplanes):
     draws = np.random.default_rng(3).random(len(X))
     scale = hyperplanes.largest_loss(X)
     result = prune(hyperplanes, X, y, MODES["true-iwal"]["MHEAL"], regions=regions, scale=scale, draws=draws)
-    assert result.asked[-1] == (result.weights > 0).sum() < 0.8 * len(X)
+    assert result.labels[-1] == (result.weights > 0).sum() < 0.8 * len(X)
     for region, trace in enumerate(result.traces):
         assert result.weights[regions == region].tolist() == trace.weights.tolist()
 

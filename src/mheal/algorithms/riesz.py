@@ -46,7 +46,7 @@ def riesz_descent(
 
     No step raises the energy. `lr` is the longest step (None: as long as it pays), `clip` caps the length of
     each point's gradient, which grows like chord^−(s+1), and the descent ends when no gradient is longer than
-    `tol`. The closed form printed after Eq. 3 is no solution: see `mheal.energy.printed_fixed_point`.
+    `tol`. The closed form printed after Eq. 3 raises the energy instead.
     """
     if n < 1 or d < 1:
         raise UserError(f"needs at least one point and one dimension, got n={n}, d={d}")

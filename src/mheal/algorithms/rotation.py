@@ -12,25 +12,6 @@ from ..sphere import Floats, Rows, Seed, as_matrix, unit_rows
 Kind = Literal["tangent", "chord"]
 
 
-def directions(U: npt.ArrayLike, center: npt.ArrayLike, kind: Kind = "tangent") -> Floats:
-    """Unit directions from the centre to each row of U, (n, d); a row at the centre has none and gets 0.
-
-    The paper's γ_c^x is "the geodesic from c to x". "tangent" is where that great circle leaves c, x −
-    (xᵀc)c; "chord" is the straight line x − c. Rows of U are unit vectors; the centre is made one.
-    """
-    U = as_matrix(U)
-    c = unit_rows(np.asarray(center, dtype=U.dtype)[None, :])[0][0]
-    if kind == "tangent":
-        away = U - np.outer(U @ c, c)
-    elif kind == "chord":
-        away = U - c
-    else:
-        raise UserError(f"kind must be 'tangent' or 'chord', got {kind!r}")
-    D, length = unit_rows(away)
-    D[length <= 16 * np.finfo(U.dtype).eps] = 0  # what rounding leaves of x − c points nowhere
-    return D
-
-
 def rotation_starts(
     U: npt.ArrayLike,
     center: npt.ArrayLike,
@@ -41,8 +22,8 @@ def rotation_starts(
 ) -> Rows:
     """min(m, n) different rows of U; each lies, from the centre, most opposite to the one before it.
 
-    Eq. 10–11 without repetition: the printed recursion 2-cycles (see `printed_rotation`), so rows already
-    taken are left out. The first row is `first`, or random. Ties go to the lowest row, and a row at the
+    Eq. 10–11 without repetition: the printed recursion ends in a cycle of two, so rows already taken are
+    left out. The first row is `first`, or random. Ties go to the lowest row, and a row at the
     centre, which has no direction, comes after all others.
     """
     U = as_matrix(U)
@@ -88,20 +69,6 @@ class _Opposition:
             score[:] = 0
         score[self.nowhere] = -2.0
         return score
-
-
-def printed_rotation(U: npt.ArrayLike, center: npt.ArrayLike, m: int = 10, first: int = 0) -> Rows:
-    """The m rows that Eq. 11 gives when taken literally: after a few steps it alternates between two.
-
-    Each row is the one most opposed to its predecessor alone, and opposition is mutual. Kept for the record.
-    """
-    D = directions(U, center)
-    current = _first(len(D), m, first, None)
-    rows = np.empty(m, dtype=np.int64)
-    for t in range(m):
-        rows[t] = current
-        current = _farthest(-(D @ D[current]))
-    return rows
 
 
 def _first(n: int, m: int, first: int | None, random_state: Seed) -> int:

@@ -1,12 +1,12 @@
-"""Images kept on a device as bytes, normalised and augmented a batch at a time."""
+"""Images kept on a device as bytes, with the moments that normalise them."""
 
 from typing import Any, Self
 
 import torch
-from torch.nn import functional
 
 from ..exceptions import UserError
-from .networks import Shape
+
+Shape = tuple[int, int, int]  # channels, height, width of an image
 
 
 class Images:
@@ -17,7 +17,6 @@ class Images:
 
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
         self.pixels, self.mean, self.deviation = pixels, mean, deviation
-        self._down, self._across = (torch.arange(side, device=pixels.device) for side in pixels.shape[1:3])
 
     @classmethod
     def load(cls, images: Any, device: Any) -> Self:
@@ -25,9 +24,9 @@ class Images:
         pixels = as_pixels(images, device)
         return cls(pixels, *_moments(pixels))
 
-    def like(self, images: Any) -> "Images":
+    def like(self, images: Any) -> Self:
         """Other images, on the same device, normalised as these are."""
-        return Images(as_pixels(images, self.pixels.device), self.mean, self.deviation)
+        return type(self)(as_pixels(images, self.pixels.device), self.mean, self.deviation)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -37,24 +36,6 @@ class Images:
         """Channels, height and width."""
         _, height, width, channels = self.pixels.shape
         return channels, height, width
-
-    def batch(self, rows: torch.Tensor) -> torch.Tensor:
-        """Normalised images of these rows, (batch, channels, height, width)."""
-        return self._normalise(self.pixels[rows])
-
-    def augmented(self, rows: torch.Tensor, generator: Any, shift: int, mirror: bool) -> torch.Tensor:
-        """As `batch`, each image moved by up to `shift` pixels, black coming in at the edge, and mirrored or not."""
-        moved = torch.randint(2 * shift + 1, (2, len(rows), 1), generator=generator, device=rows.device)
-        y, x = moved[0] + self._down, self._across
-        if mirror:
-            turned = torch.randint(2, (len(rows), 1), generator=generator, device=rows.device)
-            x = (x - turned * (len(x) - 1)).abs()
-        padded = functional.pad(self.pixels[rows], (0, 0, shift, shift, shift, shift))
-        item = torch.arange(len(rows), device=rows.device)
-        return self._normalise(padded[item[:, None, None], y[:, :, None], (moved[1] + x)[:, None, :]])
-
-    def _normalise(self, pixels: torch.Tensor) -> torch.Tensor:
-        return pixels.float().sub_(self.mean).div_(self.deviation).permute(0, 3, 1, 2)
 
 
 def as_pixels(images: Any, device: Any) -> torch.Tensor:

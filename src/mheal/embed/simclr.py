@@ -15,7 +15,7 @@ from ..exceptions import UserError
 from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
 from .device_images import Images
-from .networks import Block, lay_out_gradients
+from .residual import Block, lay_out_gradients
 from .views import random_views
 
 EPOCHS = 100

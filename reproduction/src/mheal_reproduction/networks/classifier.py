@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mheal.embed.device_images import Images, as_pixels
-from mheal.embed.networks import build, dropping
+from mheal.embed.device_images import as_pixels
 
+from .architectures import build, dropping
+from .images import TrainingImages
 from .recipes import Recipe
 
 Floats = npt.NDArray[np.float32]
@@ -24,7 +25,7 @@ class Classifier:
     What it is asked about is given as rows of those images (integers, 1-D) or as other images (bytes).
     """
 
-    def __init__(self, recipe: Recipe, images: Images, classes: int, state: Mapping[str, torch.Tensor]) -> None:
+    def __init__(self, recipe: Recipe, images: TrainingImages, classes: int, state: Mapping[str, torch.Tensor]) -> None:
         self.recipe, self.images, self.classes = recipe, images, classes
         with torch.device("meta"):  # weights are put in below: none are made or drawn here
             network = build(recipe.network, images.shape, classes)
@@ -57,12 +58,12 @@ class Classifier:
         return float(accuracies([self], images, labels)[0])
 
     def _batches(self, items: Any) -> Iterator[torch.Tensor]:
-        if not isinstance(items, Images):
+        if not isinstance(items, TrainingImages):
             items = torch.as_tensor(items)
         if isinstance(items, torch.Tensor) and items.ndim == 1:
             images, rows = self.images, items.to(self.images.pixels.device, torch.int64)
         else:
-            images = items if isinstance(items, Images) else self.images.like(items)
+            images = items if isinstance(items, TrainingImages) else self.images.like(items)
             rows = torch.arange(len(images), device=images.pixels.device)
         return (images.batch(part) for part in rows.split(AT_ONCE))
 
@@ -72,14 +73,14 @@ def accuracies(classifiers: Sequence[Classifier], images: Any, labels: Any) -> n
     if not classifiers:
         return np.empty(0)
     device = classifiers[0].images.pixels.device
-    pixels = images.pixels if isinstance(images, Images) else as_pixels(images, device)
+    pixels = images.pixels if isinstance(images, TrainingImages) else as_pixels(images, device)
     truth = torch.as_tensor(labels).to(device)
     if len(pixels) != len(truth):
         raise ValueError(f"{len(pixels)} images but {len(truth)} labels")
     hits = []
     with torch.inference_mode():
         for classifier in classifiers:
-            test = Images(pixels, classifier.images.mean, classifier.images.deviation)
+            test = TrainingImages(pixels, classifier.images.mean, classifier.images.deviation)
             with classifier._in_use:
                 found = torch.cat([classifier.network(x).argmax(1) for x in classifier._batches(test)])
             hits.append((found == truth).sum())  # stays on the device: waiting for each would cost more than the sum

@@ -1,9 +1,9 @@
 """Deep embedded clustering (DEC, Xie et al. 2016) on a stack: an autoencoder first, then codes that draw together.
 
 A code z belongs to centre μ_j with q_j ∝ 1 / (1 + ‖z − μ_j‖²). The target p_j ∝ q_j² / Σ_i q_ij is sharper and gives
-every cluster a like say; encoder and centres learn to bring q to it, and now and then it is computed anew. IDEC (Guo et
-al. 2017) keeps the decoder and its loss. With augmentation (DEC-DA, Guo et al. 2018) it is the q of a moved image that
-is brought to the p of the image itself.
+every cluster the same weight. Encoder and centres learn to bring q closer to p, which is recomputed at intervals. IDEC
+(Guo et al. 2017) keeps the decoder and its loss. With augmentation (DEC-DA, Guo et al. 2018) the q of a moved image is
+brought closer to the p of the original.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,20 +12,17 @@ from typing import Any, Literal
 
 import torch
 
-from mheal.embed.autoencoder import WIDTHS
-from mheal.runtime.progress import Progress
+from mheal.exceptions import UserError
 
+from ..progress import Progress
 from .augment import DRAWS, shift_and_rotate
-from .stack import Method, Shuffles, Stack, Trainer
+from .stack import Optimiser, Shuffles, Stack, Trainer
 
-BATCH = 256
 EPOCHS, STEPS = 300, 5000  # of pretraining at least: a code that is hardly trained falls apart in DEC
-INTERVAL = 30  # batches between two targets at least: in fewer too little changes, and labels seem to rest
+INTERVAL = 30  # batches between two targets at least: in fewer, labels change so little that training stops too early
 CHUNK = 1 << 16  # rows of all members together that are encoded at one time
-LENGTH = 12.0  # of a code, on average, when DEC begins
-GAMMA = 0.1  # the share of the clustering loss in IDEC
-PRETRAINING: tuple[Method, float] = ("sgd", 1.0)  # and its usual rate
-TRAINING: dict[str, tuple[Method, float]] = {"dec": ("sgd", 0.01), "idec": ("adam", 1e-3)}
+PRETRAINING: tuple[Optimiser, float] = ("sgd", 1.0)  # and its usual rate
+TRAINING: dict[str, tuple[Optimiser, float]] = {"dec": ("sgd", 0.01), "idec": ("adam", 1e-3)}
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,10 @@ class Recipe:
     pretrain_rate : of learning; photographs want less than drawings, say 0.1
     update_interval : batches between two targets; None: half an epoch, but 30 at least
     tol : stop when fewer than this share of the labels have changed between two targets
+    widths : of the encoder's layers; the decoder has them in reverse
+    batch : rows in a step
+    length : of a code, on average, when DEC begins
+    gamma : weight of the clustering loss in IDEC
     """
 
     n_clusters: int = 10
@@ -48,6 +49,10 @@ class Recipe:
     update_interval: int | None = None
     tol: float = 1e-3
     pretrain_rate: float = PRETRAINING[1]
+    widths: tuple[int, ...] = (500, 500, 2000)
+    batch: int = 256
+    length: float = 12.0
+    gamma: float = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +78,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """What became of one member: a label for each of its rows, the centres, and an encoder (a stack of one)."""
+    """The result of one member: a label for each of its rows, the centres, and an encoder (a stack of one)."""
 
     labels: torch.Tensor
     centers: torch.Tensor
@@ -113,8 +118,8 @@ def _chunks_of_codes(encoder: Stack, rows: Rows) -> Iterator[torch.Tensor]:
 def untrained(rows: Rows, seeds: Sequence[int], recipe: Recipe) -> tuple[Stack, Stack]:
     """Encoders and decoders, one of each a seed."""
     columns, device = rows.X.shape[1], rows.X.device
-    encoder = Stack.initial((columns, *WIDTHS, recipe.code), seeds, device, part=0)
-    return encoder, Stack.initial((recipe.code, *reversed(WIDTHS), columns), seeds, device, part=1)
+    encoder = Stack.initial((columns, *recipe.widths, recipe.code), seeds, device, part=0)
+    return encoder, Stack.initial((recipe.code, *reversed(recipe.widths), columns), seeds, device, part=1)
 
 
 def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progress | None = None) -> tuple[Stack, Stack]:
@@ -126,7 +131,7 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
         return _mean_square(decoder(encoder(x)) - x)
 
     trainer = Trainer([*encoder.parameters(), *decoder.parameters()], loss, PRETRAINING[0], recipe.pretrain_rate)
-    shuffles = Shuffles(seeds, rows.n, BATCH, 0, rows.X.device, _draws(recipe))
+    shuffles = Shuffles(seeds, rows.n, recipe.batch, 0, rows.X.device, _draws(recipe))
     epochs = recipe.pretrain_epochs
     if epochs is None:
         epochs = max(EPOCHS, -(-STEPS // shuffles.per_epoch))
@@ -138,13 +143,13 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
     codes = codes_of(encoder, rows)
     if not bool(torch.isfinite(codes).all()):
         lower = f"{recipe.pretrain_rate / 10:g}"
-        raise ValueError(f"the autoencoder's codes are not finite: set pretrain_rate lower, for instance to {lower}")
-    _set_length(encoder, decoder, codes)
+        raise UserError(f"the autoencoder's codes are not finite: set pretrain_rate lower, for instance to {lower}")
+    _set_length(encoder, decoder, codes, recipe.length)
     return encoder, decoder
 
 
 class Refinement:
-    """DEC of a stack, on from encoders, decoders and centres; a member leaves the stack when its labels rest."""
+    """DEC of a stack, from encoders, decoders and centres; a member leaves the stack when its labels are stable."""
 
     def __init__(
         self, rows: Rows, seeds: Sequence[int], recipe: Recipe, encoder: Stack, decoder: Stack, centers: torch.Tensor
@@ -197,7 +202,7 @@ class Refinement:
     def _begin(self, memory: list[dict[str, torch.Tensor]]) -> None:
         recipe, device = self.recipe, self.rows.X.device
         self.target = torch.empty(*self.rows.index.shape, recipe.n_clusters, device=device)
-        self.shuffles = Shuffles(self.seeds, self.rows.n, BATCH, 1, device, _draws(recipe))
+        self.shuffles = Shuffles(self.seeds, self.rows.n, recipe.batch, 1, device, _draws(recipe))
         self.trainer = Trainer(self._parameters(), self._loss, *TRAINING[recipe.variant])
         if memory:
             self.trainer.remember(memory)
@@ -211,7 +216,7 @@ class Refinement:
         p = self.target.gather(1, places[:, :, None].expand(-1, -1, self.target.shape[2]))
         codes = self.encoder(x)
         loss = divergence(p, soft_labels(codes, self.centers))
-        return loss if self.decoder is None else GAMMA * loss + _mean_square(self.decoder(codes) - x)
+        return loss if self.decoder is None else self.recipe.gamma * loss + _mean_square(self.decoder(codes) - x)
 
     def _update(self) -> dict[int, Refined]:
         """A new target for those that go on, results of those that stop."""
@@ -249,15 +254,15 @@ class Refinement:
             self._begin(memory)
 
 
-def _set_length(encoder: Stack, decoder: Stack, codes: torch.Tensor) -> None:
-    """Give codes the mean length LENGTH, and take it back in the decoder, so that the autoencoder stays what it is.
+def _set_length(encoder: Stack, decoder: Stack, codes: torch.Tensor, target: float) -> None:
+    """Scale codes to the mean length `target`, and undo it in the decoder: the autoencoder gives the same output.
 
-    Student's t has a scale, one, and an autoencoder's code has whichever its training leaves: too short, and all q are
-    alike.
+    Student's t has scale 1; the scale of an autoencoder's codes is arbitrary. If codes are too short, all q are nearly
+    equal.
     """
     with torch.no_grad():
         length = codes.norm(dim=2).mean(dim=1)[:, None, None]
-        factor = torch.where(length > 0, LENGTH / length, 1.0)
+        factor = torch.where(length > 0, target / length, 1.0)
         encoder.weights[-1].mul_(factor)
         encoder.biases[-1].mul_(factor)
         decoder.weights[0].div_(factor)

@@ -1,8 +1,7 @@
-"""Active learning with networks: buy labels, train from scratch, test; many runs in step, so that they train together.
+"""Active learning with networks: label, train from scratch, test; many runs in step, so that they train together.
 
-A run asks for a network whenever it has bought labels, and goes on when it gets one. What it has bought is written down
-each time, so a run that was stopped goes on where it was. Methods that look at neither labels nor networks can make
-their plan before.
+A run waits for a network whenever it has new labels, and goes on when it gets one. Its picks are saved each time, so an
+interrupted run resumes. Methods that use neither labels nor networks can make all their picks before training.
 """
 
 import json
@@ -11,20 +10,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from mheal import MHEAL
 from mheal.runtime.files import replacing
-from mheal.strategies import Pool, Strategy
+from mheal.strategies import Strategy
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
 
 class Network(Protocol):
-    """A trained classifier, asked about images by number."""
+    """A trained classifier, queried by the numbers of images."""
 
     def predict_proba(self, images: Rows) -> Floats:
         """(images, classes)."""
@@ -33,152 +33,159 @@ class Network(Protocol):
         """The same under `samples` draws of the dropout: (samples, images, classes)."""
 
     def embed(self, images: Rows) -> Floats:
-        """What the last layer sees."""
+        """The input of the last layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class ImagePool:
-    """What can be bought: an image and a label a row; an image may be there twice, and a label may be wrong."""
+    """Rows that can be labelled: an image and a label each; images may repeat, and labels may be wrong."""
 
     images: Rows
     labels: Rows
 
     def training_set(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Images and labels of what was bought."""
+        """Images and labels of these rows."""
         return self.images[rows], self.labels[rows]
 
 
 @dataclass(frozen=True)
-class Method:
-    """How a line of a table buys labels.
+class Acquisition:
+    """How a method picks the rows to label.
 
-    network : whether the strategy is to be shown a network, trained anew before each purchase
+    uses : "nothing" beside features; the "labels" of earlier picks; or a "network", trained anew before each round
     features : "given", or "network": the last layer of that network
-    batch : labels a round; None buys all that the next budget allows at once
-    candidates : each round looks at so many rows, drawn anew; None looks at all
+    batch : labels a round; None: as many as the next budget allows
+    candidates : rows that each round considers, drawn anew; None: all
     """
 
     strategy: Strategy
-    network: bool = False
-    features: str = "given"
+    uses: Literal["nothing", "labels", "network"] = "nothing"
+    features: Literal["given", "network"] = "given"
     batch: int | None = None
     candidates: int | None = None
 
     @property
-    def asks_network(self) -> bool:
-        """Whether a network must be trained before each purchase."""
-        return self.network or self.strategy.needs_model or self.features == "network"
+    def nested(self) -> bool:
+        """Whether picks for a budget are the first picks of larger budgets, where nothing is used."""
+        return self.strategy.kind == "ranked" or isinstance(self.strategy, MHEAL)
 
-    @property
-    def plans(self) -> bool:
-        """Whether all purchases are settled before the first label is seen."""
-        return self.strategy.kind != "adaptive" and not self.asks_network
+    def pick(self, X: Floats, n: int, labeled: Rows, y: Rows | None, model: Any, rng: np.random.Generator) -> Rows:
+        """n rows of X; labels and model are left out where the strategy has too few labels to use them."""
+        strategy = self.strategy
+        optional = not (strategy.needs_labels or strategy.needs_model)
+        if self.uses == "nothing" or (optional and len(labeled) < strategy.min_labels):
+            y, model = None, None
+        return strategy.select(X, n, labeled=labeled, y=y, estimator=model, random_state=rng).indices
 
 
-def plan(method: Method, X: Floats, budgets: Sequence[int], first: Rows, seed: int) -> dict[int, Rows]:
-    """What a method that plans buys by number of labels: a ranked one always adds, others start anew from `first`."""
+def pick_ahead(acquisition: Acquisition, X: Floats, budgets: Sequence[int], first: Rows, seed: int) -> dict[int, Rows]:
+    """The picks of a method that uses nothing but features, by budget; those that are not nested begin at `first`."""
     found: dict[int, Rows] = {}
     for n in sorted(budgets, reverse=True):
-        if method.strategy.kind != "ranked" or not found:
-            pool = Pool(X, first, np.empty(0, np.int64), None, np.random.default_rng([seed, n]))
-            picks = method.strategy.select(pool, n - len(first)).indices if n > len(first) else first[:0]
-            found[n] = np.append(first, picks)
-        else:
+        if acquisition.nested and found:
             found[n] = found[max(budgets)][:n]
+        elif n > len(first):
+            rng = np.random.default_rng([seed, n])
+            found[n] = np.append(first, acquisition.pick(X, n - len(first), first, None, None, rng))
+        else:
+            found[n] = first
     return found
 
 
 @dataclass
 class Run:
-    """One method in one pool under one seed; `first` are the rows whose labels are there at the start."""
+    """One method in one pool under one seed; `first` are the rows that are labelled at the start."""
 
-    method: Method
+    acquisition: Acquisition
     pool: ImagePool
     X: Floats
     budgets: Sequence[int]
     first: Rows
     seed: int
-    diary: Path | None = None  # where purchases are written down
-    planned: Mapping[int, Rows] | None = None  # see `plan`; made when it is needed, if it is not given
+    log: Path | None = None  # file that keeps the picks
+    ahead: Mapping[int, Rows] | None = None  # see `pick_ahead`; made when it is needed, if it is not given
     labeled: Rows = field(init=False)
     seconds: float = field(init=False, default=0.0)
     scores: dict[int, float] = field(init=False, default_factory=dict)
-    bought: dict[int, Rows] = field(init=False, default_factory=dict)  # by budget
+    picks: dict[int, Rows] = field(init=False, default_factory=dict)  # by budget
 
     def __post_init__(self) -> None:
         self.labeled = self.first
-        if self.diary is not None and self.diary.exists():
-            written = json.loads(self.diary.read_text(encoding="utf-8"))
-            self.labeled = np.array(written["labeled"], np.int64)
-            self.scores = {int(budget): score for budget, score in written["scores"].items()}
-            self.bought = {int(budget): np.array(rows, np.int64) for budget, rows in written["bought"].items()}
-            self.seconds = written["seconds"]
+        if self.log is not None and self.log.exists():
+            stored = json.loads(self.log.read_text(encoding="utf-8"))
+            self.labeled = np.array(stored["labeled"], np.int64)
+            self.scores = {int(budget): score for budget, score in stored["scores"].items()}
+            self.picks = {int(budget): np.array(rows, np.int64) for budget, rows in stored["picks"].items()}
+            self.seconds = stored["seconds"]
 
     def rounds(self, score: Callable[[Network], float]) -> Generator[Rows, Network, None]:
         """Yield rows to train on, and expect a network trained on their labels."""
         network = None
         for n in self._sizes():
             if len(self.labeled) < n:
-                self.labeled = self._buy(n, network)
-                self._write()
-            if n in self.budgets or self.method.asks_network:
+                self.labeled = self.label(n, network)
+                self._save()
+            if n in self.budgets or self._queries:
                 network = yield self.labeled
             if n in self.budgets and network is not None:
-                self.scores[n], self.bought[n] = score(network), self.labeled
-                self._write()
+                self.scores[n], self.picks[n] = score(network), self.labeled
+                self._save()
+
+    def label(self, n: int, network: Network | None) -> Rows:
+        """The first n rows to label: made ahead, or what there is and more."""
+        if self.acquisition.uses == "nothing":
+            if self.ahead is None:
+                self.ahead = pick_ahead(self.acquisition, self.X, self.budgets, self.first, self.seed)
+            return self.ahead[n]
+        rng = np.random.default_rng([self.seed, n])
+        return np.append(self.labeled, self._pick(n - len(self.labeled), network, rng))
 
     def training_seed(self) -> int:
         """Runs of one seed start from the same network at the same number of labels."""
         return int(np.random.SeedSequence([self.seed, len(self.labeled)]).generate_state(1)[0] // 2)
 
+    @property
+    def _queries(self) -> bool:
+        return self.acquisition.uses == "network"
+
     def _sizes(self) -> Iterator[int]:
-        """Numbers of labels at which something happens, from where the run is."""
+        """Numbers of labels at which something happens, from the present one."""
         sizes = {len(self.first), *self.budgets}
-        if self.method.batch:
-            sizes |= set(range(len(self.first), max(self.budgets), self.method.batch))
+        if self.acquisition.batch:
+            sizes |= set(range(len(self.first), max(self.budgets), self.acquisition.batch))
         here = len(self.labeled)
-        if here in self.scores and not self.method.asks_network:
+        if here in self.scores and not self._queries:
             here += 1
         yield from (n for n in sorted(sizes) if n >= here)
 
-    def _buy(self, n: int, network: Network | None) -> Rows:
-        """The first n labels: as planned, or what there is and more."""
-        if self.method.plans:
-            if self.planned is None:
-                self.planned = plan(self.method, self.X, self.budgets, self.first, self.seed)
-            return self.planned[n]
-        rng = np.random.default_rng([self.seed, n])
-        return np.append(self.labeled, self._pick(n - len(self.labeled), network, rng))
-
-    def _pick(self, budget: int, network: Network | None, rng: np.random.Generator) -> Rows:
-        seen, labeled = np.arange(len(self.X)), self.labeled
-        if self.method.candidates is not None:
+    def _pick(self, n: int, network: Network | None, rng: np.random.Generator) -> Rows:
+        acquisition, seen, labeled = self.acquisition, np.arange(len(self.X)), self.labeled
+        if acquisition.candidates is not None:
             free = np.setdiff1d(seen, labeled)
-            few = rng.choice(free, min(len(free), max(budget, self.method.candidates)), replace=False)
+            few = rng.choice(free, min(len(free), max(n, acquisition.candidates)), replace=False)
             seen = np.concatenate([labeled, np.sort(few)])
             labeled = np.arange(len(labeled))
         model, X = None, self.X[seen]
-        if network is not None and self.method.asks_network:
+        if network is not None and self._queries:
             model = _ByRow(network, self.pool.images[seen], int(self.pool.labels.max()) + 1)
-            X = X if self.method.features == "given" else model.row_embedding(np.arange(len(seen)))
-        labels = self.pool.labels[seen[labeled]]
-        return seen[self.method.strategy.select(Pool(X, labeled, labels, model, rng), budget).indices]
+            X = X if acquisition.features == "given" else model.row_embedding(np.arange(len(seen)))
+        return seen[acquisition.pick(X, n, labeled, self.pool.labels[seen[labeled]], model, rng)]
 
-    def _write(self) -> None:
-        if self.diary is not None:
-            self.diary.parent.mkdir(parents=True, exist_ok=True)
-            written = {
+    def _save(self) -> None:
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            content = {
                 "labeled": self.labeled.tolist(),
                 "scores": self.scores,
-                "bought": {budget: rows.tolist() for budget, rows in self.bought.items()},
+                "picks": {budget: rows.tolist() for budget, rows in self.picks.items()},
                 "seconds": self.seconds,
             }
-            with replacing(self.diary) as part:
-                part.write_text(json.dumps(written), encoding="utf-8")
+            with replacing(self.log) as part:
+                part.write_text(json.dumps(content), encoding="utf-8")
 
 
 class _ByRow:
-    """A network as the strategies ask it: about rows of their pool."""
+    """A network as strategies query it: by rows of their pool."""
 
     def __init__(self, network: Network, images: Rows, classes: int) -> None:
         self.network, self.images, self.classes_ = network, images, np.arange(classes)
@@ -202,7 +209,7 @@ def run_together(
 ) -> None:
     """Take all runs to their end: in each step the networks they wait for are trained in one call of `train`.
 
-    Where runs ask for the same network, it is trained once. `workers` threads buy for as many runs at a time.
+    Where runs wait for the same network, it is trained once. `workers` threads pick for as many runs at a time.
     """
     started = {key: run.rounds(score) for key, run in runs.items()}
     replies: Mapping[Any, Network | None] = dict.fromkeys(runs)
@@ -210,30 +217,30 @@ def run_together(
         while started:
             begin = perf_counter()
             wanted = pool.map(_next, started.values(), [replies[key] for key in started])
-            asked = {key: rows for key, rows in zip(started, wanted, strict=True) if rows is not None}
-            for key in [key for key in started if key not in asked]:
+            waiting = {key: rows for key, rows in zip(started, wanted, strict=True) if rows is not None}
+            for key in [key for key in started if key not in waiting]:
                 del started[key]
                 finished(key, runs[key])
-            replies = _train(runs, asked, train)
-            for key in asked:
-                runs[key].seconds += (perf_counter() - begin) / len(asked)
+            replies = _train(runs, waiting, train)
+            for key in waiting:
+                runs[key].seconds += (perf_counter() - begin) / len(waiting)
 
 
 def _next(rounds: Generator[Rows, Network, None], network: Network | None) -> Rows | None:
-    """What a run wants its next network to be trained on; None: it has ended."""
+    """The rows that a run's next network is to be trained on; None: it has ended."""
     try:
         return rounds.send(network)  # type: ignore[arg-type]  # None starts a generator
     except StopIteration:
         return None
 
 
-def _train(runs: Mapping[Any, Run], asked: Mapping[Any, Rows], train: Callable[..., Any]) -> dict[Any, Network]:
-    """A network for each run that asked for one."""
-    lessons, keys = {}, {}
-    for key, rows in asked.items():
+def _train(runs: Mapping[Any, Run], waiting: Mapping[Any, Rows], train: Callable[..., Any]) -> dict[Any, Network]:
+    """A network for each run that waits for one."""
+    sets, keys = {}, {}
+    for key, rows in waiting.items():
         images, labels = runs[key].pool.training_set(rows)
         keys[key] = (images.tobytes(), labels.tobytes(), runs[key].training_seed())
-        lessons[keys[key]] = (images, labels)
-    seeds = [seed for _, _, seed in lessons]
-    trained = dict(zip(lessons, train(list(lessons.values()), seeds), strict=True)) if lessons else {}
-    return {key: trained[keys[key]] for key in asked}
+        sets[keys[key]] = (images, labels)
+    seeds = [seed for _, _, seed in sets]
+    trained = dict(zip(sets, train(list(sets.values()), seeds), strict=True)) if sets else {}
+    return {key: trained[keys[key]] for key in waiting}

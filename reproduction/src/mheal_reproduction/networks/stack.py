@@ -14,7 +14,7 @@ import torch
 
 from mheal.backends.torch.graphs import undisturbed
 
-Method = Literal["sgd", "adam"]
+Optimiser = Literal["sgd", "adam"]
 EAGER_STEPS = 3  # before a capture: libraries set themselves up in the first steps
 
 
@@ -102,12 +102,12 @@ class Trainer:
         self,
         parameters: Sequence[torch.Tensor],
         loss: Callable[..., torch.Tensor],
-        method: Method,
+        optimiser: Optimiser,
         rate: float,
     ) -> None:
         self.parameters, self.loss = list(parameters), loss
         device = self.parameters[0].device
-        if method == "sgd":
+        if optimiser == "sgd":
             self._optimizer: Any = torch.optim.SGD(self.parameters, lr=rate, momentum=0.9, fused=True)
         else:
             on_cuda = device.type == "cuda"

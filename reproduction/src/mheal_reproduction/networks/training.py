@@ -12,13 +12,14 @@ import torch
 from torch.nn import functional
 
 from mheal.backends.torch.reproducible import capture, reproducible_kernels
-from mheal.embed.device_images import Images
-from mheal.embed.networks import Network, build, lay_out_gradients, use_generator
+from mheal.embed.residual import lay_out_gradients
 from mheal.embed.simclr import shuffled_epochs
-from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded
 
+from ..progress import Progress
+from .architectures import Network, build, use_generator
 from .classifier import Classifier
+from .images import TrainingImages
 from .recipes import Recipe
 
 Labelled = tuple[npt.ArrayLike, npt.ArrayLike]  # rows of the images, and their labels
@@ -64,7 +65,11 @@ class Trainer:
     def __init__(
         self, images: Any, recipe: Recipe, *, classes: int, device: Any = None, places: int = 8, half: bool = True
     ) -> None:
-        self.images = images if isinstance(images, Images) else Images.load(images, default_device(images, device))
+        self.images = (
+            images
+            if isinstance(images, TrainingImages)
+            else TrainingImages.load(images, default_device(images, device))
+        )
         self.recipe, self.classes = recipe, classes
         self.clock = Clock(self.images.pixels.device)
         self.places = [Place(self.images, recipe, classes, self.clock, half) for _ in range(places)]
@@ -149,7 +154,7 @@ class Clock:
 class Place:
     """Where one model at a time is trained. All its tensors stay where they are, so that a graph can use them."""
 
-    def __init__(self, images: Images, recipe: Recipe, classes: int, clock: Clock, half: bool) -> None:
+    def __init__(self, images: TrainingImages, recipe: Recipe, classes: int, clock: Clock, half: bool) -> None:
         device = images.pixels.device
         self.images, self.recipe, self.classes, self.clock, self.half = images, recipe, classes, clock, half
         layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format

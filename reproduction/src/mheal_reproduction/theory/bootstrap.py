@@ -1,4 +1,4 @@
-"""Bootstrap IWAL: a small committee stands in for the version space, so that any number of columns is affordable."""
+"""Bootstrap IWAL: a small committee replaces the version space, so that any number of columns is affordable."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def bootstrap_iwal(
     members: int = MEMBERS,
     least: float = LEAST,
 ) -> Trace:
-    """Ask for the first `initial` labels, then for each row with probability least + (1 − least) · disagreement.
+    """Query the first `initial` labels, then each row with probability least + (1 − least) · disagreement.
 
     The disagreement is the largest loss difference in the committee over the largest loss. Nothing is pruned;
     `Trace.best` is the member of smallest weighted loss so far.
@@ -49,8 +49,8 @@ def bootstrap_iwal(
     spread = query_probability(margins.min(axis=1), margins.max(axis=1), hyperplanes.largest_loss(X))
     probability = least + (1 - least) * spread.astype(np.float64)
     probability[:initial] = 1.0
-    asked = rng.random(len(X)) < probability
-    trace = Trace(np.full(members, len(X) + 1), np.zeros(len(X), np.int64), probability, asked, None)
+    queried = rng.random(len(X)) < probability
+    trace = Trace(np.full(members, len(X) + 1), np.zeros(len(X), np.int64), probability, queried, None)
     signs = np.asarray(y, np.float32)[:, None]
     losses = np.cumsum(trace.weights[:, None] * logistic(margins * signs), axis=0)
     trace.best[:] = losses.argmin(axis=1)

@@ -1,6 +1,6 @@
 """IWAL: importance-weighted active learning on a stream, with a finite class of hyperplanes (§6.1).
 
-Beygelzimer, Dasgupta and Langford (2009). Every round shows one row; it is asked for with the probability p_t by
+Beygelzimer, Dasgupta and Langford (2009). Every round shows one row; its label is queried with the probability p_t by
 which the hypotheses still alive can disagree about it, and counts 1 / p_t. Hypotheses that do too badly are pruned.
 """
 
@@ -24,7 +24,7 @@ class Trace:
     pruned_at: Rows  # (hypotheses,) the round that pruned each, T + 1 for those still alive
     best: Rows  # (T,) the living hypothesis of smallest loss after the round
     probability: Float64  # (T,) p_t
-    asked: npt.NDArray[np.bool_]  # (T,) Q_t
+    queried: npt.NDArray[np.bool_]  # (T,) Q_t
     emptied_at: int | None  # first round whose threshold not even the best hypothesis met; it is kept all the same
 
     @property
@@ -36,7 +36,7 @@ class Trace:
     @property
     def weights(self) -> Float64:
         """Q_t / p_t, the importance weights."""
-        return np.divide(self.asked, self.probability, out=np.zeros(len(self.asked)), where=self.asked)
+        return np.divide(self.queried, self.probability, out=np.zeros(len(self.queried)), where=self.queried)
 
 
 def deviation(t: int, n_hypotheses: int, delta: float = 0.05) -> float:
@@ -69,7 +69,7 @@ def iwal(
     threshold : t → how much loss is allowed after t rounds; None for IWAL's own Δ_t
     excess : loss counts above the best living hypothesis (IWAL), or as it is (the paper's §6.2)
     scale : losses are divided by it; IWAL needs the largest one (`Hyperplanes.largest_loss`)
-    draws : one uniform number a row, to decide about asking; None asks for every label, p_t = 1
+    draws : one uniform number a row, which decides whether its label is queried; None: all are, p_t = 1
     """
     n, T = len(hyperplanes), len(X)
     signs = np.asarray(y, np.float32)
@@ -77,7 +77,7 @@ def iwal(
         threshold = lambda t: deviation(t, n)  # noqa: E731
     alive, sums = np.arange(n), np.zeros(n)
     pruned_at, best = np.full(n, T + 1), np.zeros(T, np.int64)
-    probability, asked = np.ones(T), np.ones(T, bool)
+    probability, queried = np.ones(T), np.ones(T, bool)
     emptied_at = None
     leader = at = 0
     size = FIRST_BLOCK
@@ -87,8 +87,8 @@ def iwal(
         for t, z in enumerate(margins, start=at):
             if draws is not None:
                 probability[t] = query_probability((z + dead).min(), (z - dead).max(), scale)
-                asked[t] = draws[t] < probability[t]
-            if asked[t]:  # thresholds on the sum grow with t: a round without a label prunes nothing
+                queried[t] = draws[t] < probability[t]
+            if queried[t]:  # thresholds on the sum grow with t: a round without a label prunes nothing
                 sums += logistic(z * signs[t]) / np.float32(scale * probability[t])
                 living = sums + dead
                 leader = int(living.argmin())
@@ -106,4 +106,4 @@ def iwal(
         leader = int(np.count_nonzero(keep[:leader]))
         alive, sums = alive[keep], sums[keep]
         at, size = at + size, min(2 * size, LAST_BLOCK)
-    return Trace(pruned_at, best, probability, asked, emptied_at)
+    return Trace(pruned_at, best, probability, queried, emptied_at)

@@ -75,9 +75,9 @@ class Pruning:
         return self._by_round([trace.weights for trace in self.traces])
 
     @property
-    def asked(self) -> Rows:
-        """Labels bought up to each round."""
-        return np.cumsum(self._by_round([trace.asked for trace in self.traces])).astype(np.int64)
+    def labels(self) -> Rows:
+        """Labels queried up to each round."""
+        return np.cumsum(self._by_round([trace.queried for trace in self.traces])).astype(np.int64)
 
     def alive(self, t: int) -> npt.NDArray[np.bool_]:
         """The hypotheses that live in at least one region after round t."""

@@ -44,7 +44,7 @@ def bound_ratio(T: float, k: int, n_hypotheses: int, delta: float = 0.05, region
 def iwal_label_bound(
     T: float, theta: float, risk: float, n_hypotheses: int, delta: float = 0.05, asymmetry: float = 1.0
 ) -> float:
-    """IWAL's bound of the labels bought in T rounds, 8K(θR*T + √(R*T log(T|H|/δ)) + log³(T|H|/δ)).
+    """IWAL's bound of the labels queried in T rounds, 8K(θR*T + √(R*T log(T|H|/δ)) + log³(T|H|/δ)).
 
     It is Theorem 1's with one cluster of one region.
     """
@@ -61,7 +61,7 @@ def mheal_label_bound(
     delta: float = 0.05,
     asymmetry: float = 1.0,
 ) -> float:
-    """Theorem 1's bound of the labels bought in T rounds, for the cluster where it is largest.
+    """Theorem 1's bound of the labels queried in T rounds, for the cluster where it is largest.
 
     risks, masses : R*_j and p_j, j = 1 … N_i. The paper sums over the N_i samples of a cluster; the work it builds on
     sums over regions, so that log³ is multiplied by their number, not by the number of samples.

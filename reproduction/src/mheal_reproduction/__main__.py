@@ -1,0 +1,7 @@
+"""`python -m mheal_reproduction`."""
+
+import sys
+
+from .command import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Figure 12: learning curves of support vector machines."""

@@ -1,0 +1,222 @@
+"""The page of Tables 3, 4 and 5: the paper's accuracies beside ours, its claims, and whether our default is ahead."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from ...report import Floats, percent, table, tally
+from ...rows import Row
+from .lost import SHARES, UNSUPERVISED, lost, shares
+from .measured import Measured
+from .methods import CANDIDATES
+from .picture import DEFAULT, OURS, PAPER, QUERIES, QUERYING, RANDOM, SIMCLR, Counterparts, figure_number
+from .pools import KINDS
+from .published import BUDGETS, accuracies
+from .words import above, against, expected, mean_and_spread, points, verdict
+
+POOLS = {
+    "clean": "every training image once",
+    "repeated": "all training images, 10,000 of them twice, in random order; a copy costs a label like any other image",
+    "noisy": "all training images, 10,000 of them twice, in random order; the copies have wrong labels",
+}
+PLACES = {"yes": "ahead", "no difference": "level", "no": "behind"}
+
+
+def page(
+    kind: str, rows: Sequence[Row], counterparts: Counterparts, quick: bool, clean: Sequence[Row] | None = None
+) -> str:
+    """The page in Markdown; `clean` are the rows of Table 3."""
+    found = Measured(rows)
+    first, number = figure_number(kind, "mnist"), 3 + KINDS.index(kind)
+    verdicts, best = _best(kind, found, counterparts)
+    parts = [
+        f"# Table {number} and Figures {first}–{first + 2}: networks that learn from few images, {kind} pool\n"
+        f"**Verdict:** the claim that {PAPER} is the paper's best method at every number of labels is {verdicts}.",
+        _opening(kind, found, counterparts, quick),
+        """## Accuracy, %
+Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ means within a point or two
+standard deviations of ours; otherwise the difference in points.""",
+        *(f"### {name}\n{_accuracies(kind, name, found, counterparts)}" for name in found.datasets),
+        best,
+    ]
+    if kind in SHARES:
+        before = Measured(clean or [])
+        parts.append(f"""## How much is lost against the clean pool?
+Accuracy here minus accuracy in Table 3, in points, with the 95 % interval, paired by seed. The claim that MHEAL loses
+little is *reproduced* if on average it loses at most a point more than in the paper, *refuted* if more than that with
+certainty. The text says that unsupervised methods ({", ".join(UNSUPERVISED)}) lose less than the others.""")
+        parts += [f"### {name}\n{lost(kind, name, found, before, counterparts)}" for name in found.datasets]
+        parts.append(
+            f"## Labels spent on {SHARES[kind][1]}, %\nMean over the seeds. Random shows what chance alone gives."
+        )
+        parts += [f"### {name}\n{shares(kind, name, found, counterparts)}" for name in found.datasets]
+    parts += [_default(found, counterparts), "## Pictures"]
+    parts += [f"![{name}: accuracy against labels](figure{figure_number(kind, name)}.png)" for name in found.datasets]
+    return "\n\n".join(parts) + "\n"
+
+
+def _opening(kind: str, found: Measured, counterparts: Counterparts, quick: bool) -> str:
+    runs = []
+    for name in found.datasets:
+        seeds = sorted({found.seeds(name, title) for title in counterparts} - {0})
+        methods = sum(found.seeds(name, title) > 0 for title in counterparts)
+        spent: dict[str, float] = defaultdict(float)
+        for row in found.rows:
+            spent[row["device"]] += row["seconds"] * (row["dataset"] == name)
+        each = " to ".join(str(n) for n in dict.fromkeys([seeds[0], seeds[-1]]))
+        minutes = " and ".join(f"{total / 60:,.1f} minutes on {device}" for device, total in spent.items() if total)
+        runs.append(f"- {name}: {methods} methods, seeds for each: {each}; {minutes}")
+    size = "Quick run: small sizes, not the paper's. " if quick else ""
+    return f"""{size}The pool has {POOLS[kind]}.
+At each number of labels a network is trained from scratch on a method's labels and tested on the official test images.
+The recipe depends on the number of labels alone; it was set by what random labels are known to reach
+(`results/recipes`).
+
+- Methods of a seed start with the same 20 labels, drawn at random and counted. On CIFAR, Random and methods that query
+  the model start with all labels of the first column, except {QUERIES}.
+- Methods that use no model pick from features: {PAPER} from codes of DEC, methods named SimCLR from features of SimCLR,
+  the others from codes of an autoencoder. Hierarchical uses such codes and the labels of its earlier picks.
+- The remaining methods query the model, that is the network; VAAL trains one of its own.
+- {QUERIES} uses both: it picks in rounds, like methods that query the model. With few labels it picks as {DEFAULT}
+  does; from 64 labels on (on CIFAR after the first column) it also prefers images of which the network is uncertain.
+- {DEFAULT} and {QUERIES} leave out duplicates (`benchmarks/labels/copies`).
+- On MNIST, methods that need draws of the network's dropout, and CDAL+RL, consider {CANDIDATES:,} images a round.
+  K-medoids considers as many everywhere, all other methods all images.
+
+Protocol: `mheal_reproduction.paper.images.experiment`. The paper prints one number for each cell, without a spread.
+Minutes are elapsed time; runs shared the GPU, so they are upper limits of its use.
+
+{chr(10).join(runs)}
+
+{_missing(found, counterparts)}"""
+
+
+def _missing(found: Measured, counterparts: Counterparts) -> str:
+    gaps = [name for name in BUDGETS if name not in found.datasets]
+    for name in found.datasets:
+        there = [title for title in expected(name, counterparts) if found.seeds(name, title)]
+        absent = [title for title in expected(name, counterparts) if title not in there]
+        gaps += [f"on {name} {' and '.join(absent)}"] if absent else []
+        for n in BUDGETS[name]:
+            short = [title for title in there if not found.by_seed(name, title, n)]
+            methods = "every method" if short == there else " and ".join(short)
+            gaps += [f"on {name} {methods} at {n:,} labels"] if short else []
+    return f"Missing: {'; '.join(gaps)}." if gaps else "No method is missing."
+
+
+def _accuracies(kind: str, name: str, found: Measured, counterparts: Counterparts) -> str:
+    """A row for each method, two columns for each number of labels, and how many cells are as printed."""
+    printed, budgets = accuracies(kind, name), BUDGETS[name]
+    ours = {(title, n): found.values(name, title, n) for title in expected(name, counterparts) for n in budgets}
+    best = {n: max((v.mean() for (_, at), v in ours.items() if at == n and len(v)), default=None) for n in budgets}
+    marks: list[str] = []
+    rows = []
+    for title in expected(name, counterparts):
+        cells = []
+        for n in budgets:
+            values, paper = ours[title, n], printed.get(counterparts[title] or "", {}).get(n)
+            text = mean_and_spread(values)
+            if len(values) and values.mean() == best[n]:
+                text = f"**{text}**"
+            if len(values) and paper is not None:
+                marks.append(against(values, paper))
+                text += f", {marks[-1]}"
+            cells += ["–" if paper is None else percent(paper), text]
+        rows.append([title, str(found.seeds(name, title)), *cells])
+    same, higher = marks.count("≈"), sum(mark.startswith("+") for mark in marks)
+    header = ["method", "seeds", *(word for n in budgets for word in (f"{n:,}: paper", "ours"))]
+    count = f"Of {len(marks)} cells {same} are as printed, {higher} higher, {len(marks) - same - higher} lower."
+    return f"{table(header, rows)}\n\n{count}"
+
+
+def _best(kind: str, found: Measured, counterparts: Counterparts) -> tuple[str, str]:
+    """The verdicts in short, and the section about them."""
+    others = [title for title, printed in counterparts.items() if printed and title != PAPER]
+    verdicts, details, single = [], [], []
+    for name in found.datasets:
+        printed, places = accuracies(kind, name), []
+        seeds: dict[str, int] = {}
+        for n in BUDGETS[name]:
+            gains = {title: found.gain(name, PAPER, title, n) for title in others}
+            gains = {title: gain for title, gain in gains.items() if len(gain)}
+            if not gains:
+                continue
+            seeds |= {title: len(gain) for title, gain in gains.items()}
+            places.append(_place(list(gains.values())))
+            compared = {title: above(gain) for title, gain in gains.items()}
+            below = [title for title, answer in compared.items() if answer == "no"]
+            best = max(cells[n] for cells in printed.values())
+            top = " and ".join(method for method, cells in printed.items() if cells[n] == best)
+            random = found.gain(name, PAPER, RANDOM, n)
+            words = [tally(list(compared.values())), ", ".join(below) or "none", above(random) if len(random) else "–"]
+            details.append([name, f"{n:,}", top, *words])
+        numbers = f"above all at {places.count('yes')} of {len(places)} numbers of labels"
+        most = max(seeds.values(), default=0)
+        verdicts.append([name, f"{numbers}, below some at {places.count('no')}", verdict(places, most)])
+        alone = [title for title, count in seeds.items() if count == 1]
+        single += [f"{'every method' if most == 1 else ', '.join(alone)} on {name}"] if alone else []
+    note = f"One seed is compared by its sign, which counts as below only if no method has more: {'; '.join(single)}."
+    short = ", ".join(f"{answer} on {name}" for name, _, answer in verdicts) or "not judged"
+    section = f"""## Is MHEAL the best method at every number of labels?
+{PAPER} against the paper's other methods: 95 % t interval of the difference, paired by seed. *Reproduced* if above all
+of them at every number of labels, *refuted* if below at least one at every number, else *not reproduced*.
+{note if single else ""}
+
+{table(["dataset", "ours", "verdict"], verdicts)}
+
+{table(["dataset", "labels", "best in the paper", f"{PAPER} above the others", "below", "above Random"], details)}"""
+    return short, section
+
+
+def _place(gains: Sequence[Floats]) -> str:
+    """Whether a method is above all others: "no" if below one; a single seed counts only where none has more."""
+    if all(above(gain) == "yes" for gain in gains):
+        return "yes"
+    telling = [gain for gain in gains if len(gain) > 1] or gains
+    return "no" if any(above(gain) == "no" for gain in telling) else "no difference"
+
+
+def _default(found: Measured, counterparts: Counterparts) -> str:
+    shown, counts, alone = [], dict[str, list[str]](), 0
+    for name in found.datasets:
+        for ours in OURS:
+            rivals = [title for title in counterparts if title not in OURS and _rivals(ours, title)]
+            for n in found.after_start(name):
+                gains = {title: found.gain(name, ours, title, n) for title in rivals}
+                gains = {title: gain for title, gain in gains.items() if len(gain)}
+                if not gains:
+                    continue
+                other = min(gains, key=lambda title: gains[title].mean())
+                place = PLACES[above(gains[other])]
+                counts.setdefault(f"{ours} on {name}", []).append(place)
+                alone += len(gains[other]) == 1
+                cells = [
+                    other,
+                    mean_and_spread(found.values(name, other, n)),
+                    mean_and_spread(found.values(name, ours, n)),
+                ]
+                shown.append([name, ours, f"{n:,}", *cells, points(gains[other]), place])
+    total = [place for places in counts.values() for place in places]
+    sums = "\n".join(f"- {who}: {_count(places)}" for who, places in {**counts, "In all": total}.items())
+    sums = sums if total else "There is nothing to compare."
+    sums += f"\n\n{alone} of {len(total)} comparisons rest on one seed, where the sign decides." if alone else ""
+    return f"""## Is our default ahead?
+{DEFAULT}, which uses no model here, and {QUERIES}, each against the best other method at each number of labels after
+the start. The best other one is chosen after the fact, which is hard on ours. {DEFAULT + SIMCLR} is compared with
+methods on the same features and Random, {QUERIES + SIMCLR} also with methods that query the model.
+Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds means little. Our defaults
+were chosen with labels of training images of MNIST and CIFAR-10 (`benchmarks/labels`), never with those of test images.
+
+{table(["dataset", "ours", "labels", "best other", "its accuracy", "ours", "difference, points", "ours is"], shown)}
+
+{sums}"""
+
+
+def _rivals(ours: str, other: str) -> bool:
+    """Whether two methods are compared: those on the same features, and those that both query the model."""
+    same = other == RANDOM or other.endswith(SIMCLR) == ours.endswith(SIMCLR)
+    return same or (ours in QUERYING and other in QUERYING)
+
+
+def _count(places: Sequence[str]) -> str:
+    good = sum(place != "behind" for place in places)
+    return f"ahead or level in {good} of {len(places)} (ahead in {places.count('ahead')})"

@@ -1,0 +1,59 @@
+"""Numbers, differences and verdicts as the page of Tables 3, 4 and 5 prints them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mheal.evaluate.statistics import t_interval
+
+from ...report import Floats, compare, percent
+from .methods import methods
+from .picture import Counterparts
+
+CLOSE = 0.01  # a number no farther from the paper's is as printed
+
+
+def expected(name: str, counterparts: Counterparts) -> list[str]:
+    """The methods that a dataset has."""
+    return [title for title in counterparts if title in methods(name)]
+
+
+def above(differences: Floats) -> str:
+    """Whether differences are above 0: "yes", "no" or "no difference", by a 95 % t interval; one alone by its sign."""
+    if len(differences) == 1:
+        return "yes" if differences[0] > 0 else "no" if differences[0] < 0 else "no difference"
+    return compare(np.zeros(len(differences)), differences)
+
+
+def against(values: Floats, printed: float) -> str:
+    """≈ for as printed, else the difference in points."""
+    off = values.mean() - printed
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    return "≈" if abs(off) <= max(CLOSE, 2 * spread) + 1e-9 else signed(off)
+
+
+def verdict(answers: Sequence[str], seeds: int) -> str:
+    """The verdict on a claim from all answers, which rest on at most so many seeds."""
+    found = set(answers)
+    if not found:
+        return "not judged"
+    word = "reproduced" if found == {"yes"} else "refuted" if found == {"no"} else "not reproduced"
+    return word if seeds > 1 else f"{word} (one seed)"
+
+
+def mean_and_spread(values: Floats) -> str:
+    """Mean ± standard deviation, in per cent."""
+    return percent(values) + (f" ± {percent(values.std(ddof=1))}" if len(values) > 1 else "")
+
+
+def points(differences: Floats) -> str:
+    """Mean and 95 % interval, in points."""
+    if not len(differences):
+        return "–"
+    mean, half = t_interval(differences)
+    return f"{signed(mean)} ± {percent(half)}" if np.isfinite(half) else f"{signed(mean)}, one seed"
+
+
+def signed(difference: float) -> str:
+    """In points, with a sign; +0.0 for what rounds to nothing."""
+    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "−")

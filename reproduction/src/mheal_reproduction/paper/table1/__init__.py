@@ -1,0 +1,1 @@
+"""Table 1 and Figure 9: clustering accuracy."""

@@ -1,0 +1,1 @@
+"""Table 2 and Figure 10: how well subsets match the whole pool."""
