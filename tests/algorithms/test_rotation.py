@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from mheal.algorithms.rotation import rotation_starts
+from mheal.sphere import unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["tangent", "chord"])
 
