@@ -5,9 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
-from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values
-from mheal.uncertainty import margins
+from mheal.strategy import Strategy
+from mheal.uncertainty import decision_values, margins
 from mheal_reproduction.paper import figure12
 from mheal_reproduction.paper.figure12 import seeds_of
 from mheal_reproduction.paper.figure12_page import (
