@@ -24,6 +24,8 @@ class VAAL(Strategy):
         Weight of the autoencoder's KL term, per code and dimension; the squared error is per value.
     adversary : float
         λ, the weight of deceiving the discriminator.
+    channels : tuple of ints or None
+        Channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
 
     Reference: Sinha, Ebrahimi and Darrell (2019).
     """
@@ -39,6 +41,7 @@ class VAAL(Strategy):
         "iterations": [*COUNT, None],
         "beta": NOT_NEGATIVE,
         "adversary": NOT_NEGATIVE,
+        "channels": [tuple, None],
     }
 
     def __init__(
@@ -47,11 +50,13 @@ class VAAL(Strategy):
         iterations: int | None = None,
         beta: float = 1.0,
         adversary: float = 1.0,
+        channels: tuple[int, ...] | None = None,
     ) -> None:
         self.image_shape = image_shape
         self.iterations = iterations
         self.beta = beta
         self.adversary = adversary
+        self.channels = channels
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         try:
@@ -61,7 +66,8 @@ class VAAL(Strategy):
         rows = pool.unlabeled
         alike = likeness(
             pool.Z if self.image_shape is None else pool.X, pool.labeled, self.image_shape,
-            iterations=self.iterations, beta=self.beta, adversary=self.adversary, seed=int(pool.rng.integers(2**31)),
+            iterations=self.iterations, beta=self.beta, adversary=self.adversary, channels=self.channels,
+            seed=int(pool.rng.integers(2**31)),
         )  # fmt: skip
         return smallest_first(pool, rows, alike[rows], n)
 
