@@ -54,7 +54,7 @@ class Description(NamedTuple):
     name: str
     title: str
     kind: str
-    needs: str  # "nothing", "labels" or "a model"; and torch
+    needs: str  # "nothing", "labels" or "labels or a model"; and torch
     summary: str
     cost: str
 
@@ -80,7 +80,7 @@ def describe() -> list[Description]:
 
 
 def _description(cls: type[Strategy]) -> Description:
-    needs = "a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+    needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
     needs += " and torch" if cls.needs_torch else ""
     return Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost)
 

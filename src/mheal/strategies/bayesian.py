@@ -90,7 +90,7 @@ class MaxEntropy(BayesianScore):
     """
 
     name, title = "max-entropy", "Max Entropy"
-    summary = "Entropy of the prediction averaged over dropout samples: for Bayesian networks"
+    summary = "Largest entropy of the prediction averaged over dropout samples: for Bayesian networks"
     score = staticmethod(entropy_of_mean)
 
 
@@ -108,7 +108,7 @@ class VariationRatios(BayesianScore):
     """
 
     name, title = "variation-ratios", "Variation Ratios"
-    summary = "Least confidence of the prediction averaged over dropout samples: for Bayesian networks"
+    summary = "Least confidence in the prediction averaged over dropout samples: for Bayesian networks"
     score = staticmethod(variation_ratios)
 
 

@@ -29,8 +29,8 @@ class KMeans(Strategy):
     """
 
     name, title = "kmeans", "K-means"
-    summary = "The row nearest each of n cluster centres; hard to beat when the budget is small and known"
-    cost = "time N·n·d·iterations, memory N·d"
+    summary = "The row nearest the centre of each k-means cluster; hard to beat when the budget is small and known"
+    cost = "time N·budget·d·iterations, memory N·d"
     kind = "one-shot"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
@@ -62,7 +62,7 @@ class TypiClust(Strategy):
 
     name, title = "typiclust", "TypiClust"
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
-    cost = "time N·n·d·iterations + N²·d / clusters, memory N·d"
+    cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_clusters": COUNT,

@@ -38,8 +38,8 @@ class CoreSet(Strategy):
     """
 
     name, title = "coreset", "Core-set"
-    summary = "k-centre greedy: always the row farthest from all labelled ones; picks outliers first"
-    cost = "time N·√n·d in practice, memory N"
+    summary = "Always the row farthest from all labelled ones (k-centre greedy); picks outliers first"
+    cost = "time N·√budget·d in practice, memory N"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         start = None if len(pool.labeled) else int(pool.rng.integers(len(pool.X)))

@@ -29,8 +29,8 @@ class SupportPoints(Strategy):
     """
 
     name, title = "support-points", "Support points"
-    summary = "Picks whose distribution is as close to the pool's as possible: a representative sample without chance"
-    cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·n·d, memory N·d"
+    summary = "Picks whose distribution is as close to the pool's as possible: a sample that leaves nothing to chance"
+    cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·budget·d, memory N·d"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"max_references": COUNT}
 
     def __init__(self, max_references: int = 10_000) -> None:
@@ -72,8 +72,8 @@ class TED(Strategy):
     """
 
     name, title = "ted", "TED"
-    summary = "Rows from which all others are best reconstructed: for regression-like models, without labels"
-    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·n·d, memory N·d"
+    summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
+    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [StrOptions({"rbf", "linear"})],
         "ridge": POSITIVE,

@@ -23,7 +23,7 @@ class BADGE(Strategy):
 
     name, title = "badge", "BADGE"
     summary = "Rows that would change the model most, each differently: for large batches with a fair model"
-    cost = "time N·n·(d + classes), memory N·(d + classes)"
+    cost = "time N·budget·(d + classes), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
 
@@ -60,7 +60,7 @@ class CDALCoreSet(Strategy):
 
     name, title = "cdal-coreset", "CDAL + Core-set"
     summary = "Core-set on predicted probabilities: always the prediction least like those of the labelled rows"
-    cost = "time N·(labelled + n)·classes, memory N·classes"
+    cost = "time N·(labelled + budget)·classes, memory N·classes"
     kind = "adaptive"
     needs_model = uses_proba = True
 

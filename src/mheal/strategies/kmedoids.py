@@ -27,7 +27,7 @@ class KMedoids(Strategy):
     """
 
     name, title = "kmedoids", "K-medoids"
-    summary = "Rows closest, summed up, to all others: like k-means, but with less regard to outliers"
+    summary = "Rows with the smallest summed distance to all others: like k-means, but less drawn to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}

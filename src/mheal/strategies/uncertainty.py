@@ -57,7 +57,7 @@ class Entropy(Strategy):
     """
 
     name, title = "entropy", "Entropy"
-    summary = "Rows whose prediction has the largest entropy: unlikely classes count, too"
+    summary = "Rows with the largest entropy of the predicted classes; heeds unlikely classes, too"
     cost = "one prediction of the pool"
     kind = "adaptive"
     needs_model = uses_proba = True
