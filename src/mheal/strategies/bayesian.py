@@ -24,14 +24,14 @@ class BayesianScore(Strategy):
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"draws": COUNT}
 
-    def __init__(self, n_samples: int = 20) -> None:
-        self.n_samples = n_samples
+    def __init__(self, draws: int = 20) -> None:
+        self.draws = draws
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled
-        return smallest_first(pool, rows, -self.score(sampled_probabilities(pool, rows, self.n_samples)), n)
+        return smallest_first(pool, rows, -self.score(sampled_probabilities(pool, rows, self.draws)), n)
 
     @staticmethod
     @abstractmethod
@@ -83,8 +83,8 @@ class MaxEntropy(BayesianScore):
 
     Parameters
     ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
+    draws : int
+        Draws of the weights (MC dropout), or members of the committee that replaces them.
 
     Reference: Gal, Islam and Ghahramani (2017).
     """
@@ -101,8 +101,8 @@ class VariationRatios(BayesianScore):
 
     Parameters
     ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
+    draws : int
+        Draws of the weights (MC dropout), or members of the committee that replaces them.
 
     Reference: Freeman (1965); Gal, Islam and Ghahramani (2017).
     """
@@ -117,8 +117,8 @@ class BALD(BayesianScore):
 
     Parameters
     ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
+    draws : int
+        Draws of the weights (MC dropout), or members of the committee that replaces them.
 
     Reference: Houlsby et al. (2011); Gal, Islam and Ghahramani (2017).
     """

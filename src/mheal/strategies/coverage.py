@@ -81,7 +81,9 @@ class ProbCover(Strategy):
         self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        return cover(pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references)
+        return greedy_coverage(
+            pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references
+        )
 
     def _pure_radius(self, pool: Pool) -> float:
         """A ball is pure up to the distance to the nearest row of another cluster: a quantile of these distances."""
@@ -103,7 +105,7 @@ class MaxHerding(Strategy):
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
 
-    Reference: Bae, Noh and Sutherland (2024).
+    Reference: Bae et al. (2024).
     """
 
     name, title = "maxherding", "MaxHerding"
@@ -117,10 +119,10 @@ class MaxHerding(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
-        return cover(pool, n, gaussian(bandwidth), max_references=self.max_references)
+        return greedy_coverage(pool, n, gaussian(bandwidth), max_references=self.max_references)
 
 
-class UHerding(Strategy):
+class UHerding(MaxHerding):
     """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
 
     The probabilities are softened by the temperature that calibrates a copy of the model, fitted on 70 % of the
@@ -134,7 +136,7 @@ class UHerding(Strategy):
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
 
-    Reference: Bae, Oliveira and Sutherland (2025).
+    Reference: Bae et al. (2025).
     """
 
     name, title = "uherding", "UHerding"
@@ -142,16 +144,11 @@ class UHerding(Strategy):
     cost = "two fits of the model, then as MaxHerding"
     kind = "adaptive"
     uses_model = uses_proba = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
-
-    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
-        self.bandwidth = bandwidth
-        self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or _smallest_gap(pool.Z[pool.labeled]) or median_distance(pool.Z, pool.rng)
         uncertainty = None if pool.model is None else calibrated_uncertainty(pool)
-        return cover(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
+        return greedy_coverage(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
 
 
 def gaussian(bandwidth: float) -> Kernel:
@@ -164,7 +161,9 @@ def tophat(radius: float) -> Kernel:
     return lambda squared: (squared < radius**2).astype(squared.dtype)
 
 
-def cover(pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000) -> Rows:
+def greedy_coverage(
+    pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000
+) -> Rows:
     """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
 
     Labelled rows cover already. When nothing is left to gain, the rows farthest from everything picked follow.
