@@ -1,12 +1,10 @@
 """Coverage: Core-set, ProbCover, MaxHerding and UHerding pick rows that leave little of the pool far away.
 
 The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facility location function (Bae et al. 2024).
-The gain of a candidate only falls as picks are made, so an old gain is an upper bound: the greedy is lazy.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
+from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
@@ -172,7 +171,15 @@ def greedy_coverage(
     u = np.ones(len(reference)) if weight is None else weight[reference]
     coverage = Coverage(pool.Z[reference], u, kernel)
     coverage.add(pool.Z[pool.labeled])
-    return fill_with_farthest(pool, greedy(coverage, pool.Z, pool.unlabeled, n), n)
+    candidates = pool.Z[pool.unlabeled]
+    picked = lazy_greedy(
+        coverage.gains(candidates),
+        lambda some: coverage.gains(candidates[some]),
+        lambda row: coverage.add(candidates[row : row + 1]),
+        n,
+        batch=BATCH,
+    )
+    return fill_with_farthest(pool, pool.unlabeled[picked], n)
 
 
 class Coverage:
@@ -200,25 +207,6 @@ class Coverage:
         more = self.kernel(block)
         more -= self.covered
         return np.maximum(more, 0, out=more) @ self.weight
-
-
-def greedy(coverage: Coverage, Z: npt.NDArray[Any], candidates: Rows, n: int) -> Rows:
-    """At most `n` candidates, largest gain first, until none has any: lazy, with the picks of the plain loop."""
-    heap = [(-gain, row) for gain, row in zip(coverage.gains(Z[candidates]).tolist(), candidates.tolist(), strict=True)]
-    heapify(heap)
-    picks: list[int] = []
-    fresh = set(candidates.tolist())
-    while heap and len(picks) < n and heap[0][0] < 0:
-        if heap[0][1] in fresh:
-            picks.append(heappop(heap)[1])
-            coverage.add(Z[picks[-1:]])
-            fresh = set()
-            continue
-        stale = [heappop(heap)[1] for _ in range(min(BATCH, len(heap)))]
-        for gain, row in zip(coverage.gains(Z[stale]).tolist(), stale, strict=True):
-            heappush(heap, (-gain, row))
-        fresh.update(stale)
-    return np.array(picks, np.int64)
 
 
 def calibrated_uncertainty(pool: Pool) -> Scores:

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, POSITIVE, fill_with_farthest, sample
-from .distances import by_blocks, median_distance, squared_distances
+from .distances import by_blocks, median_distance
 
 Vector = npt.NDArray[np.float64]
 

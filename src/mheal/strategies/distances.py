@@ -6,20 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..backends.cpu.distances import squared_distances
 from ..runtime.threads import run_parts, spans, thread_count
 from .common import sample
 
 CELLS = 1 << 21  # distances that one thread holds at a time
 WORKERS = 8  # at most, so that memory stays bounded on large machines
-
-
-def squared_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """‖a − b‖² for each row a of A (rows) and b of B (columns)."""
-    out = A @ B.T
-    out *= -2
-    out += np.einsum("ij,ij->i", A, A)[:, None]
-    out += np.einsum("ij,ij->i", B, B)
-    return np.maximum(out, 0, out=out)
 
 
 def by_blocks(

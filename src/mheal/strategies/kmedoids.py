@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, fill_with_farthest, sample
-from .distances import nearest_distance, squared_distances
+from .distances import nearest_distance
 
 
 class KMedoids(Strategy):

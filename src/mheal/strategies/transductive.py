@@ -11,10 +11,11 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils._param_validation import StrOptions
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
 from .common import COUNT, NOT_NEGATIVE, SHARE, fill_with_farthest, sample
-from .distances import by_blocks, nearest_distance, squared_distances
+from .distances import by_blocks, nearest_distance
 
 ROUNDS = 10  # of self-training in ALDR+
 RIDGE = 0.1
