@@ -17,17 +17,15 @@ BLOCK = 32  # candidates whose gains are updated together
 class BatchBALD(BALD):
     """Greedily the batch with the largest mutual information between its labels and the model's weights.
 
-    The joint entropy is exact up to 10,000 labellings of the batch (4 rows of 10 classes, 13 rows of two) and
-    estimated from a sample of labellings beyond.
+    Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the batch (4 rows
+    of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
     Parameters
     ----------
     draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
+        As in BALD.
     max_candidates : int
         Only so many rows with the largest BALD score (or four times the picks, if that is more) are considered.
-
-    Reference: Kirsch, van Amersfoort and Gal (2019).
     """
 
     name, title = "batchbald", "BatchBALD"

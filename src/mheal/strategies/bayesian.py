@@ -19,7 +19,13 @@ Scores = npt.NDArray[np.float64]
 
 
 class BayesianScore(Strategy):
-    """Base class: the rows with the largest `score`, ties broken at random."""
+    """Base class: the rows with the largest `score`, ties broken at random.
+
+    Parameters
+    ----------
+    draws : int
+        Draws of the weights (MC dropout), or members of the committee that replaces them.
+    """
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     kind = "adaptive"
@@ -79,15 +85,7 @@ def variation_ratios(samples: Samples) -> Scores:
 
 
 class MaxEntropy(BayesianScore):
-    """Rows with the largest entropy H[p̄] of the mean prediction over samples of the model's weights.
-
-    Parameters
-    ----------
-    draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Gal, Islam and Ghahramani (2017).
-    """
+    """Rows with the largest entropy H[p̄] of the mean prediction over draws of the weights (Gal et al. 2017)."""
 
     name, title = "max-entropy", "Max Entropy"
     summary = "Largest entropy of the prediction averaged over dropout samples: for Bayesian networks"
@@ -95,16 +93,10 @@ class MaxEntropy(BayesianScore):
 
 
 class VariationRatios(BayesianScore):
-    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over samples of the model's weights.
+    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over draws of the weights.
 
-    The other definition, the share of samples that do not vote for the most frequent class, ties on most rows.
-
-    Parameters
-    ----------
-    draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Freeman (1965); Gal, Islam and Ghahramani (2017).
+    Freeman (1965); Gal, Islam and Ghahramani (2017). The other definition, the share of samples that do not vote
+    for the most frequent class, ties on most rows.
     """
 
     name, title = "variation-ratios", "Variation Ratios"
@@ -113,15 +105,7 @@ class VariationRatios(BayesianScore):
 
 
 class BALD(BayesianScore):
-    """Rows with the largest mutual information H[p̄] − mean H[p] between the label and the model's weights.
-
-    Parameters
-    ----------
-    draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Houlsby et al. (2011); Gal, Islam and Ghahramani (2017).
-    """
+    """Rows with the largest mutual information H[p̄] − mean H[p] between label and weights (Houlsby et al. 2011)."""
 
     name, title = "bald", "BALD"
     summary = "Rows on which dropout samples disagree, each confidently; large batches repeat themselves"

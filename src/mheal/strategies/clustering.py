@@ -40,7 +40,7 @@ class KMeans(Strategy):
 
 
 class TypiClust(Strategy):
-    """The most typical unlabelled row of each cluster.
+    """The most typical unlabelled row of each cluster (Hacohen, Dekel and Weinshall 2022).
 
     Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Clusters with the
     fewest labelled rows come first, among them the largest, and are visited in turn.
@@ -53,8 +53,6 @@ class TypiClust(Strategy):
         Neighbours that typicality is measured with.
     min_cluster_size : int
         Smaller clusters wait until all others are exhausted.
-
-    Reference: Hacohen, Dekel and Weinshall (2022).
     """
 
     name, title = "typiclust", "TypiClust"

@@ -31,9 +31,7 @@ Scores = npt.NDArray[np.float64]
 class CoreSet(Strategy):
     """Farthest-first traversal (k-centre greedy): each pick is the row farthest from all labelled and picked rows.
 
-    If nothing is labelled, the first pick is random.
-
-    Reference: Sener and Savarese (2018).
+    Sener and Savarese (2018). If nothing is labelled, the first pick is random.
     """
 
     name, title = "coreset", "Core-set"
@@ -46,7 +44,7 @@ class CoreSet(Strategy):
 
 
 class ProbCover(Strategy):
-    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet.
+    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet (Yehuda et al. 2022).
 
     Parameters
     ----------
@@ -57,8 +55,6 @@ class ProbCover(Strategy):
         See `radius`.
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Yehuda et al. (2022).
     """
 
     name, title = "probcover", "ProbCover"
@@ -95,7 +91,9 @@ class ProbCover(Strategy):
 
 
 class MaxHerding(Strategy):
-    """Facility location with a Gaussian kernel: each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
+    """Facility location with a Gaussian kernel (Bae et al. 2024).
+
+    Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
     Parameters
     ----------
@@ -103,8 +101,6 @@ class MaxHerding(Strategy):
         h. None takes the median distance between rows: the published h = 1 is for features of unit length.
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Bae et al. (2024).
     """
 
     name, title = "maxherding", "MaxHerding"
@@ -124,8 +120,8 @@ class MaxHerding(Strategy):
 class UHerding(MaxHerding):
     """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
 
-    The probabilities are softened by the temperature that calibrates a copy of the model, fitted on 70 % of the
-    labels, on the other 30 %. Without a model it is MaxHerding.
+    Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the model, fitted
+    on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
 
     Parameters
     ----------
@@ -133,9 +129,7 @@ class UHerding(MaxHerding):
         Width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as labels
         grow: the strategy passes from coverage to uncertainty.
     max_references : int
-        A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Bae et al. (2025).
+        As in MaxHerding.
     """
 
     name, title = "uherding", "UHerding"
@@ -188,10 +182,6 @@ class Coverage:
     def __init__(self, R: npt.NDArray[Any], weight: npt.NDArray[Any], kernel: Kernel) -> None:
         self.R, self.weight, self.kernel = R, weight.astype(R.dtype), kernel
         self.covered = np.zeros(len(R), R.dtype)
-
-    def total(self) -> float:
-        """C(S) = Σ u(x)·covered(x)."""
-        return float(self.weight @ self.covered)
 
     def add(self, A: npt.NDArray[Any]) -> None:
         """Add these rows to S."""

@@ -13,6 +13,8 @@ from .common import COUNT, NOT_NEGATIVE, smallest_first
 class VAAL(Strategy):
     """Rows that a discriminator, trained against a variational autoencoder, most surely tells from labelled ones.
 
+    Sinha, Ebrahimi and Darrell (2019).
+
     Parameters
     ----------
     image_shape : tuple of three ints or None
@@ -26,8 +28,6 @@ class VAAL(Strategy):
         λ, the weight of deceiving the discriminator.
     channels : tuple of ints or None
         Channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
-
-    Reference: Sinha, Ebrahimi and Darrell (2019).
     """
 
     name, title = "vaal", "VAAL"
@@ -75,15 +75,14 @@ class VAAL(Strategy):
 class CDALReinforced(Strategy):
     """Diverse predictions, picked by a Bi-LSTM that reads class probabilities and learns by REINFORCE.
 
-    It is rewarded for picks whose predictions differ and that lie near all others; the picks with the best reward of
-    all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each with its share of the picks.
+    Agarwal et al. (2020). It is rewarded for picks whose predictions differ and that lie near all others; the picks
+    with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each with
+    its share of the picks.
 
     Parameters
     ----------
     epochs : int
         Passes over the pool.
-
-    Reference: Agarwal et al. (2020).
     """
 
     name, title = "cdal-rl", "CDAL + RL"

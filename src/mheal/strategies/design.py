@@ -12,34 +12,25 @@ from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, POSITIVE, fill_with_farthest, sample
 from .distances import by_blocks, median_distance
 
+REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
+
 Vector = npt.NDArray[np.float64]
 
 
 class SupportPoints(Strategy):
-    """Rows whose distribution is as close to the pool's as possible, by the energy distance.
+    """Rows whose distribution is as close to the pool's as possible, by the energy distance (Mak and Joseph 2018).
 
     With m rows labelled or picked, the next pick has the smallest E‖x − s‖ − Σ_j‖s_j − s‖ / (m + 1): near the pool,
     far from the other picks.
-
-    Parameters
-    ----------
-    max_references : int
-        The mean over a larger pool is taken over a sample of so many rows; every row can still be picked.
-
-    Reference: Mak and Joseph (2018).
     """
 
     name, title = "support-points", "Support points"
     summary = "Picks whose distribution is as close to the pool's as possible: a sample that leaves nothing to chance"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·budget·d, memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_references": COUNT}
-
-    def __init__(self, max_references: int = 10_000) -> None:
-        self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         Z = pool.Z
-        reference = Z[sample(np.arange(len(Z)), self.max_references, pool.rng)]
+        reference = Z[sample(np.arange(len(Z)), REFERENCES, pool.rng)]
         to_pool = by_blocks(Z, reference, lambda block, _: np.sqrt(block).mean(axis=1, dtype=np.float64))
         to_chosen = np.zeros(len(Z))
         if len(pool.labeled):
@@ -56,7 +47,7 @@ class SupportPoints(Strategy):
 class TED(Strategy):
     """Transductive experimental design: rows from which ridge regression best reconstructs all others.
 
-    Sequential: each pick explains most of what the labelled and picked rows leave unexplained.
+    Yu, Bi and Tresp (2006), sequential: each pick explains most of what the labelled and picked rows leave unexplained.
 
     Parameters
     ----------
@@ -68,8 +59,6 @@ class TED(Strategy):
         σ of "rbf"; None takes the median distance between rows.
     max_rows : int
         With "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled.
-
-    Reference: Yu, Bi and Tresp (2006).
     """
 
     name, title = "ted", "TED"

@@ -15,17 +15,13 @@ WORKERS = 8  # at most, so that memory stays bounded on large machines
 
 
 def by_blocks(
-    A: npt.NDArray[Any],
-    B: npt.NDArray[Any],
-    reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]],
-    *,
-    cells: int = CELLS,
+    A: npt.NDArray[Any], B: npt.NDArray[Any], reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]]
 ) -> npt.NDArray[Any]:
     """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A.
 
-    Blocks of at most `cells` distances are cut by the sizes alone, so the result does not depend on the threads.
+    Blocks are cut by the sizes alone, so the result does not depend on the threads.
     """
-    parts = spans(len(A), max(1, cells // max(1, len(B))))
+    parts = spans(len(A), max(1, CELLS // max(1, len(B))))
 
     def work(part: tuple[int, int]) -> npt.NDArray[Any]:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))

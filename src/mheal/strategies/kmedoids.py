@@ -14,8 +14,9 @@ from .distances import nearest_distance
 class KMedoids(Strategy):
     """Rows with the smallest sum of distances from every row to the nearest of them, largest cluster first.
 
-    Medoids are swapped eagerly from a random start (FasterPAM); rows that are labelled already are medoids that stay.
-    A large pool is solved by CLARA: the best of `n_solutions` solutions on samples, by their cost over the whole pool.
+    Medoids are swapped eagerly from a random start (FasterPAM, Schubert and Rousseeuw 2021); rows that are labelled
+    already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
+    `n_solutions` solutions on samples, by their cost over the whole pool.
 
     Parameters
     ----------
@@ -23,8 +24,6 @@ class KMedoids(Strategy):
         Pools with more rows are solved by CLARA.
     sample_size, n_solutions : int
         Rows of each of CLARA's samples (more for large batches), and how many samples there are.
-
-    Reference: Kaufman and Rousseeuw (1990); Schubert and Rousseeuw (2021).
     """
 
     name, title = "kmedoids", "K-medoids"

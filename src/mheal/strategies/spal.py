@@ -15,7 +15,7 @@ RIDGE, PENALTY = 0.1, 1.0  # γ of the regression, ρ of its ADMM
 
 
 class SPAL(Strategy):
-    """Self-paced active learning: rows that are informative, representative and easy.
+    """Self-paced active learning: rows that are informative, representative and easy (Tang and Huang 2019).
 
     minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = n
 
@@ -33,8 +33,6 @@ class SPAL(Strategy):
         At most so many candidates, and so many labelled rows, take part; more are sampled.
     max_steps : int or None
         At most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
-
-    Reference: Tang and Huang (2019).
     """
 
     name, title = "spal", "SPAL"
@@ -136,11 +134,6 @@ class Alternation:
                 break
         self.theta: Matrix = theta
         self.cost = label_cost(self.blocks.UL @ theta)
-
-    def objective(self) -> float:
-        """The objective with two classes, without the term in v alone."""
-        fit = np.square(self.blocks.Y - self.blocks.LL @ self.theta).sum() + RIDGE * np.square(self.theta).sum()
-        return float(fit + self.w @ self.quadratic @ self.w / 2 + self.linear() @ self.w)
 
     def ranking(self) -> Rows:
         """Candidates by w·v, largest first; among equals, cheapest first."""
