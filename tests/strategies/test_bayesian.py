@@ -80,7 +80,7 @@ def test_a_network_is_asked_for_draws_by_row_number(name):
     drawn = random_draws()
     pool = network_pool(drawn)
     expected = pool.unlabeled[np.argsort(-SCORES[name](drawn[:, pool.unlabeled]))]
-    np.testing.assert_array_equal(pick(get(name)(n_samples=7), pool, 10), expected[:10])
+    np.testing.assert_array_equal(pick(get(name)(draws=7), pool, 10), expected[:10])
 
 
 @pytest.mark.parametrize("name", sorted(SCORES))

@@ -85,7 +85,7 @@ def test_a_wrong_image_shape_is_refused(shape):
 
 
 def test_the_layers_for_images_are_the_papers():
-    vae = vaal._convolutional(3)
+    vae = vaal._convolutional(3, vaal.CHANNELS)
     convolutions = [layer for layer in vae.encoder if isinstance(layer, torch.nn.Conv2d)]
     assert [(layer.in_channels, layer.out_channels) for layer in convolutions] == [
         (3, 128),

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 from mheal.strategies.base import Strategy
-from mheal.strategies.doubt import decision_values
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
-from mheal.uncertainty import margins
+from mheal.strategy import Strategy
+from mheal.uncertainty import decision_values, margins
 from mheal_reproduction.paper.figure12 import experiment as figure12
 from mheal_reproduction.paper.figure12.experiment import seeds_of
 from mheal_reproduction.paper.figure12.page import (

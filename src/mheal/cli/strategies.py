@@ -9,7 +9,7 @@ def strategies() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..strategies.registry import describe
+    from ..strategies import describe
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("name", "needs", "what it does", "cost (N rows, d columns)"):

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from ..exceptions import UserError
 from ..strategy import Pool, Strategy
 
-__all__ = ["Description", "Pool", "Strategy", "describe", "get", "names"]
-
 _HOME = {  # name: (module, class); a module is imported when one of its strategies is used
     "mheal": ("mheal.selector", "MHEAL"),
     "mheal-paper": ("mheal.paper", "PaperMHEAL"),
@@ -46,6 +44,7 @@ _HOME = {  # name: (module, class); a module is imported when one of its strateg
     "vaal": ("mheal.strategies.deep", "VAAL"),
 }
 _NAMES = {class_name: name for name, (_, class_name) in _HOME.items()}
+__all__ = ["Description", "Pool", "Strategy", "describe", "get", "names", *_NAMES]
 
 
 class Description(NamedTuple):
@@ -54,7 +53,7 @@ class Description(NamedTuple):
     name: str
     title: str
     kind: str
-    needs: str  # "nothing", "labels" or "a model"; and torch
+    needs: str  # "nothing", "labels" or "labels or a model"; and torch
     summary: str
     cost: str
 
@@ -80,7 +79,7 @@ def describe() -> list[Description]:
 
 
 def _description(cls: type[Strategy]) -> Description:
-    needs = "a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+    needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
     needs += " and torch" if cls.needs_torch else ""
     return Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost)
 
@@ -92,4 +91,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_NAMES])
+    return sorted(__all__)

@@ -17,31 +17,29 @@ BLOCK = 32  # candidates whose gains are updated together
 class BatchBALD(BALD):
     """Greedily the batch with the largest mutual information between its labels and the model's weights.
 
-    The joint entropy is exact up to 10,000 labellings of the batch (4 rows of 10 classes, 13 rows of two) and
-    estimated from a sample of labellings beyond.
+    Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the batch (4 rows
+    of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
     Parameters
     ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
+    draws : int
+        As in BALD.
     max_candidates : int
         Only so many rows with the largest BALD score (or four times the picks, if that is more) are considered.
-
-    Reference: Kirsch, van Amersfoort and Gal (2019).
     """
 
     name, title = "batchbald", "BatchBALD"
     summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT, "max_candidates": COUNT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"draws": COUNT, "max_candidates": COUNT}
 
-    def __init__(self, n_samples: int = 20, max_candidates: int = 1000) -> None:
-        super().__init__(n_samples)
+    def __init__(self, draws: int = 20, max_candidates: int = 1000) -> None:
+        super().__init__(draws)
         self.max_candidates = max_candidates
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled
-        P = sampled_probabilities(pool, rows, self.n_samples)
+        P = sampled_probabilities(pool, rows, self.draws)
         best = smallest_first(pool, np.arange(len(rows)), -self.score(P), max(self.max_candidates, 4 * n))
         return rows[best[greedy(P[:, best].astype(np.float64), n, pool.rng)]]
 
@@ -78,9 +76,9 @@ class Labellings:
 
     def __init__(self, P: Scores, rng: np.random.Generator, *, configurations: int = CONFIGURATIONS) -> None:
         self.P, self.rng = P, rng
-        n_samples, _, self.classes = P.shape
+        draws, _, self.classes = P.shape
         self.most, self.sampled = max(1, configurations // self.classes), False
-        self.weight, self.belief = np.ones(1), np.full((1, n_samples), 1 / n_samples)
+        self.weight, self.belief = np.ones(1), np.full((1, draws), 1 / draws)
 
     def conditional_entropy(self, rows: Rows) -> Scores:
         """H(y | labels of the batch) of each of these rows."""

@@ -19,19 +19,25 @@ Scores = npt.NDArray[np.float64]
 
 
 class BayesianScore(Strategy):
-    """Base class: the rows with the largest `score`, ties broken at random."""
+    """Base class: the rows with the largest `score`, ties broken at random.
+
+    Parameters
+    ----------
+    draws : int
+        Draws of the weights (MC dropout), or members of the committee that replaces them.
+    """
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_samples": COUNT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"draws": COUNT}
 
-    def __init__(self, n_samples: int = 20) -> None:
-        self.n_samples = n_samples
+    def __init__(self, draws: int = 20) -> None:
+        self.draws = draws
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled
-        return smallest_first(pool, rows, -self.score(sampled_probabilities(pool, rows, self.n_samples)), n)
+        return smallest_first(pool, rows, -self.score(sampled_probabilities(pool, rows, self.draws)), n)
 
     @staticmethod
     @abstractmethod
@@ -79,49 +85,27 @@ def variation_ratios(samples: Samples) -> Scores:
 
 
 class MaxEntropy(BayesianScore):
-    """Rows with the largest entropy H[p̄] of the mean prediction over samples of the model's weights.
-
-    Parameters
-    ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Gal, Islam and Ghahramani (2017).
-    """
+    """Rows with the largest entropy H[p̄] of the mean prediction over draws of the weights (Gal et al. 2017)."""
 
     name, title = "max-entropy", "Max Entropy"
-    summary = "Entropy of the prediction averaged over dropout samples: for Bayesian networks"
+    summary = "Largest entropy of the prediction averaged over dropout samples: for Bayesian networks"
     score = staticmethod(entropy_of_mean)
 
 
 class VariationRatios(BayesianScore):
-    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over samples of the model's weights.
+    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over draws of the weights.
 
-    The other definition, the share of samples that do not vote for the most frequent class, ties on most rows.
-
-    Parameters
-    ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Freeman (1965); Gal, Islam and Ghahramani (2017).
+    Freeman (1965); Gal, Islam and Ghahramani (2017). The other definition, the share of samples that do not vote
+    for the most frequent class, ties on most rows.
     """
 
     name, title = "variation-ratios", "Variation Ratios"
-    summary = "Least confidence of the prediction averaged over dropout samples: for Bayesian networks"
+    summary = "Least confidence in the prediction averaged over dropout samples: for Bayesian networks"
     score = staticmethod(variation_ratios)
 
 
 class BALD(BayesianScore):
-    """Rows with the largest mutual information H[p̄] − mean H[p] between the label and the model's weights.
-
-    Parameters
-    ----------
-    n_samples : int
-        Samples of the weights (MC dropout), or members of the committee that replaces them.
-
-    Reference: Houlsby et al. (2011); Gal, Islam and Ghahramani (2017).
-    """
+    """Rows with the largest mutual information H[p̄] − mean H[p] between label and weights (Houlsby et al. 2011)."""
 
     name, title = "bald", "BALD"
     summary = "Rows on which dropout samples disagree, each confidently; large batches repeat themselves"

@@ -7,9 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from ..backends.cpu.neighbours import Task, spacing
 from ..backends.cpu.points import Points
-from ..runtime.threads import spans
 from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, fill_with_farthest
 
@@ -18,7 +16,6 @@ BATCH = 5000
 RESTARTED = 100_000  # up to this many rows × clusters ten starts are cheap, and with few clusters they matter
 STARTED_ONCE = 10**9  # from this many on there is one start: each further one would cost as much again
 REFERENCES = 4096  # at most this many members of a cluster, evenly thinned, serve as neighbours
-TASK = 4096  # rows of a cluster that one thread takes at a time
 
 
 class KMeans(Strategy):
@@ -29,8 +26,8 @@ class KMeans(Strategy):
     """
 
     name, title = "kmeans", "K-means"
-    summary = "The row nearest each of n cluster centres; hard to beat when the budget is small and known"
-    cost = "time N·n·d·iterations, memory N·d"
+    summary = "The row nearest the centre of each k-means cluster; hard to beat when the budget is small and known"
+    cost = "time N·budget·d·iterations, memory N·d"
     kind = "one-shot"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
@@ -43,7 +40,7 @@ class KMeans(Strategy):
 
 
 class TypiClust(Strategy):
-    """The most typical unlabelled row of each cluster.
+    """The most typical unlabelled row of each cluster (Hacohen, Dekel and Weinshall 2022).
 
     Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Clusters with the
     fewest labelled rows come first, among them the largest, and are visited in turn.
@@ -56,13 +53,11 @@ class TypiClust(Strategy):
         Neighbours that typicality is measured with.
     min_cluster_size : int
         Smaller clusters wait until all others are exhausted.
-
-    Reference: Hacohen, Dekel and Weinshall (2022).
     """
 
     name, title = "typiclust", "TypiClust"
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
-    cost = "time N·n·d·iterations + N²·d / clusters, memory N·d"
+    cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_clusters": COUNT,
@@ -91,20 +86,15 @@ class TypiClust(Strategy):
         return fill_with_farthest(pool, by_cluster[np.lexsort((place[labels[by_cluster]], rank))][:n], n)
 
 
-def spacing_within(
-    Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n_neighbors: int
-) -> npt.NDArray[np.floating]:
+def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n_neighbors: int) -> npt.NDArray[Any]:
     """Mean distance from each row to its nearest neighbours in its own cluster: the inverse of its typicality."""
-    tasks: list[Task] = []
-    for c in range(k):
-        members = np.flatnonzero(labels == c)
-        references = members[:: -(-len(members) // REFERENCES)] if len(members) else members
-        share = min(n_neighbors, len(members) // 2) * len(references) / max(1, len(members))
-        tasks += [(members[lo:hi], references, max(1, round(share))) for lo, hi in spans(len(members), TASK)]
-    out = np.empty(len(Z), Z.dtype)
-    for (members, _, _), distance in zip(tasks, spacing(Points.raw(Z), tasks), strict=True):
-        out[members] = distance
-    return out
+    members = [np.flatnonzero(labels == c) for c in range(k)]
+    references = [rows[:: max(1, -(-len(rows) // REFERENCES))] for rows in members]
+    shares = [len(some) / max(1, len(rows)) for some, rows in zip(references, members, strict=True)]
+    nearest = [
+        max(1, round(min(n_neighbors, len(rows) // 2) * share)) for rows, share in zip(members, shares, strict=True)
+    ]
+    return Points.raw(Z).spacing(labels, references, nearest)
 
 
 def euclidean_clusters(

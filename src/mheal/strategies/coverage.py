@@ -1,12 +1,10 @@
 """Coverage: Core-set, ProbCover, MaxHerding and UHerding pick rows that leave little of the pool far away.
 
 The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facility location function (Bae et al. 2024).
-The gain of a candidate only falls as picks are made, so an old gain is an upper bound: the greedy is lazy.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
+from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
@@ -32,14 +31,12 @@ Scores = npt.NDArray[np.float64]
 class CoreSet(Strategy):
     """Farthest-first traversal (k-centre greedy): each pick is the row farthest from all labelled and picked rows.
 
-    If nothing is labelled, the first pick is random.
-
-    Reference: Sener and Savarese (2018).
+    Sener and Savarese (2018). If nothing is labelled, the first pick is random.
     """
 
     name, title = "coreset", "Core-set"
-    summary = "k-centre greedy: always the row farthest from all labelled ones; picks outliers first"
-    cost = "time N·√n·d in practice, memory N"
+    summary = "Always the row farthest from all labelled ones (k-centre greedy); picks outliers first"
+    cost = "time N·√budget·d in practice, memory N"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         start = None if len(pool.labeled) else int(pool.rng.integers(len(pool.X)))
@@ -47,7 +44,7 @@ class CoreSet(Strategy):
 
 
 class ProbCover(Strategy):
-    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet.
+    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet (Yehuda et al. 2022).
 
     Parameters
     ----------
@@ -58,8 +55,6 @@ class ProbCover(Strategy):
         See `radius`.
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Yehuda et al. (2022).
     """
 
     name, title = "probcover", "ProbCover"
@@ -81,7 +76,9 @@ class ProbCover(Strategy):
         self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        return cover(pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references)
+        return greedy_coverage(
+            pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references
+        )
 
     def _pure_radius(self, pool: Pool) -> float:
         """A ball is pure up to the distance to the nearest row of another cluster: a quantile of these distances."""
@@ -94,7 +91,9 @@ class ProbCover(Strategy):
 
 
 class MaxHerding(Strategy):
-    """Facility location with a Gaussian kernel: each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
+    """Facility location with a Gaussian kernel (Bae et al. 2024).
+
+    Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
     Parameters
     ----------
@@ -102,8 +101,6 @@ class MaxHerding(Strategy):
         h. None takes the median distance between rows: the published h = 1 is for features of unit length.
     max_references : int
         A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Bae, Noh and Sutherland (2024).
     """
 
     name, title = "maxherding", "MaxHerding"
@@ -117,14 +114,14 @@ class MaxHerding(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
-        return cover(pool, n, gaussian(bandwidth), max_references=self.max_references)
+        return greedy_coverage(pool, n, gaussian(bandwidth), max_references=self.max_references)
 
 
-class UHerding(Strategy):
+class UHerding(MaxHerding):
     """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
 
-    The probabilities are softened by the temperature that calibrates a copy of the model, fitted on 70 % of the
-    labels, on the other 30 %. Without a model it is MaxHerding.
+    Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the model, fitted
+    on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
 
     Parameters
     ----------
@@ -132,9 +129,7 @@ class UHerding(Strategy):
         Width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as labels
         grow: the strategy passes from coverage to uncertainty.
     max_references : int
-        A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Bae, Oliveira and Sutherland (2025).
+        As in MaxHerding.
     """
 
     name, title = "uherding", "UHerding"
@@ -142,16 +137,11 @@ class UHerding(Strategy):
     cost = "two fits of the model, then as MaxHerding"
     kind = "adaptive"
     uses_model = uses_proba = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
-
-    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
-        self.bandwidth = bandwidth
-        self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or _smallest_gap(pool.Z[pool.labeled]) or median_distance(pool.Z, pool.rng)
         uncertainty = None if pool.model is None else calibrated_uncertainty(pool)
-        return cover(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
+        return greedy_coverage(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
 
 
 def gaussian(bandwidth: float) -> Kernel:
@@ -164,7 +154,9 @@ def tophat(radius: float) -> Kernel:
     return lambda squared: (squared < radius**2).astype(squared.dtype)
 
 
-def cover(pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000) -> Rows:
+def greedy_coverage(
+    pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000
+) -> Rows:
     """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
 
     Labelled rows cover already. When nothing is left to gain, the rows farthest from everything picked follow.
@@ -173,7 +165,15 @@ def cover(pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, m
     u = np.ones(len(reference)) if weight is None else weight[reference]
     coverage = Coverage(pool.Z[reference], u, kernel)
     coverage.add(pool.Z[pool.labeled])
-    return fill_with_farthest(pool, greedy(coverage, pool.Z, pool.unlabeled, n), n)
+    candidates = pool.Z[pool.unlabeled]
+    picked = lazy_greedy(
+        coverage.gains(candidates),
+        lambda some: coverage.gains(candidates[some]),
+        lambda row: coverage.add(candidates[row : row + 1]),
+        n,
+        batch=BATCH,
+    )
+    return fill_with_farthest(pool, pool.unlabeled[picked], n)
 
 
 class Coverage:
@@ -182,10 +182,6 @@ class Coverage:
     def __init__(self, R: npt.NDArray[Any], weight: npt.NDArray[Any], kernel: Kernel) -> None:
         self.R, self.weight, self.kernel = R, weight.astype(R.dtype), kernel
         self.covered = np.zeros(len(R), R.dtype)
-
-    def total(self) -> float:
-        """C(S) = Σ u(x)·covered(x)."""
-        return float(self.weight @ self.covered)
 
     def add(self, A: npt.NDArray[Any]) -> None:
         """Add these rows to S."""
@@ -201,25 +197,6 @@ class Coverage:
         more = self.kernel(block)
         more -= self.covered
         return np.maximum(more, 0, out=more) @ self.weight
-
-
-def greedy(coverage: Coverage, Z: npt.NDArray[Any], candidates: Rows, n: int) -> Rows:
-    """At most `n` candidates, largest gain first, until none has any: lazy, with the picks of the plain loop."""
-    heap = [(-gain, row) for gain, row in zip(coverage.gains(Z[candidates]).tolist(), candidates.tolist(), strict=True)]
-    heapify(heap)
-    picks: list[int] = []
-    fresh = set(candidates.tolist())
-    while heap and len(picks) < n and heap[0][0] < 0:
-        if heap[0][1] in fresh:
-            picks.append(heappop(heap)[1])
-            coverage.add(Z[picks[-1:]])
-            fresh = set()
-            continue
-        stale = [heappop(heap)[1] for _ in range(min(BATCH, len(heap)))]
-        for gain, row in zip(coverage.gains(Z[stale]).tolist(), stale, strict=True):
-            heappush(heap, (-gain, row))
-        fresh.update(stale)
-    return np.array(picks, np.int64)
 
 
 def calibrated_uncertainty(pool: Pool) -> Scores:

@@ -13,6 +13,8 @@ from .common import COUNT, NOT_NEGATIVE, smallest_first
 class VAAL(Strategy):
     """Rows that a discriminator, trained against a variational autoencoder, most surely tells from labelled ones.
 
+    Sinha, Ebrahimi and Darrell (2019).
+
     Parameters
     ----------
     image_shape : tuple of three ints or None
@@ -24,8 +26,8 @@ class VAAL(Strategy):
         Weight of the autoencoder's KL term, per code and dimension; the squared error is per value.
     adversary : float
         λ, the weight of deceiving the discriminator.
-
-    Reference: Sinha, Ebrahimi and Darrell (2019).
+    channels : tuple of ints or None
+        Channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
     """
 
     name, title = "vaal", "VAAL"
@@ -39,6 +41,7 @@ class VAAL(Strategy):
         "iterations": [*COUNT, None],
         "beta": NOT_NEGATIVE,
         "adversary": NOT_NEGATIVE,
+        "channels": [tuple, None],
     }
 
     def __init__(
@@ -47,11 +50,13 @@ class VAAL(Strategy):
         iterations: int | None = None,
         beta: float = 1.0,
         adversary: float = 1.0,
+        channels: tuple[int, ...] | None = None,
     ) -> None:
         self.image_shape = image_shape
         self.iterations = iterations
         self.beta = beta
         self.adversary = adversary
+        self.channels = channels
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         try:
@@ -61,7 +66,8 @@ class VAAL(Strategy):
         rows = pool.unlabeled
         alike = likeness(
             pool.Z if self.image_shape is None else pool.X, pool.labeled, self.image_shape,
-            iterations=self.iterations, beta=self.beta, adversary=self.adversary, seed=int(pool.rng.integers(2**31)),
+            iterations=self.iterations, beta=self.beta, adversary=self.adversary, channels=self.channels,
+            seed=int(pool.rng.integers(2**31)),
         )  # fmt: skip
         return smallest_first(pool, rows, alike[rows], n)
 
@@ -69,15 +75,14 @@ class VAAL(Strategy):
 class CDALReinforced(Strategy):
     """Diverse predictions, picked by a Bi-LSTM that reads class probabilities and learns by REINFORCE.
 
-    It is rewarded for picks whose predictions differ and that lie near all others; the picks with the best reward of
-    all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each with its share of the picks.
+    Agarwal et al. (2020). It is rewarded for picks whose predictions differ and that lie near all others; the picks
+    with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each with
+    its share of the picks.
 
     Parameters
     ----------
     epochs : int
         Passes over the pool.
-
-    Reference: Agarwal et al. (2020).
     """
 
     name, title = "cdal-rl", "CDAL + RL"

@@ -7,38 +7,30 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, POSITIVE, fill_with_farthest, sample
-from .distances import by_blocks, median_distance, squared_distances
+from .distances import by_blocks, median_distance
+
+REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
 
 Vector = npt.NDArray[np.float64]
 
 
 class SupportPoints(Strategy):
-    """Rows whose distribution is as close to the pool's as possible, by the energy distance.
+    """Rows whose distribution is as close to the pool's as possible, by the energy distance (Mak and Joseph 2018).
 
     With m rows labelled or picked, the next pick has the smallest E‖x − s‖ − Σ_j‖s_j − s‖ / (m + 1): near the pool,
     far from the other picks.
-
-    Parameters
-    ----------
-    max_references : int
-        The mean over a larger pool is taken over a sample of so many rows; every row can still be picked.
-
-    Reference: Mak and Joseph (2018).
     """
 
     name, title = "support-points", "Support points"
-    summary = "Picks whose distribution is as close to the pool's as possible: a representative sample without chance"
-    cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·n·d, memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_references": COUNT}
-
-    def __init__(self, max_references: int = 10_000) -> None:
-        self.max_references = max_references
+    summary = "Picks whose distribution is as close to the pool's as possible: a sample that leaves nothing to chance"
+    cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·budget·d, memory N·d"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         Z = pool.Z
-        reference = Z[sample(np.arange(len(Z)), self.max_references, pool.rng)]
+        reference = Z[sample(np.arange(len(Z)), REFERENCES, pool.rng)]
         to_pool = by_blocks(Z, reference, lambda block, _: np.sqrt(block).mean(axis=1, dtype=np.float64))
         to_chosen = np.zeros(len(Z))
         if len(pool.labeled):
@@ -55,7 +47,7 @@ class SupportPoints(Strategy):
 class TED(Strategy):
     """Transductive experimental design: rows from which ridge regression best reconstructs all others.
 
-    Sequential: each pick explains most of what the labelled and picked rows leave unexplained.
+    Yu, Bi and Tresp (2006), sequential: each pick explains most of what the labelled and picked rows leave unexplained.
 
     Parameters
     ----------
@@ -67,13 +59,11 @@ class TED(Strategy):
         σ of "rbf"; None takes the median distance between rows.
     max_rows : int
         With "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled.
-
-    Reference: Yu, Bi and Tresp (2006).
     """
 
     name, title = "ted", "TED"
-    summary = "Rows from which all others are best reconstructed: for regression-like models, without labels"
-    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·n·d, memory N·d"
+    summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
+    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [StrOptions({"rbf", "linear"})],
         "ridge": POSITIVE,

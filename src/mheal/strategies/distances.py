@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..backends.cpu.distances import squared_distances
 from ..runtime.threads import run_parts, spans, thread_count
 from .common import sample
 
@@ -13,27 +14,14 @@ CELLS = 1 << 21  # distances that one thread holds at a time
 WORKERS = 8  # at most, so that memory stays bounded on large machines
 
 
-def squared_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """‖a − b‖² for each row a of A (rows) and b of B (columns)."""
-    out = A @ B.T
-    out *= -2
-    out += np.einsum("ij,ij->i", A, A)[:, None]
-    out += np.einsum("ij,ij->i", B, B)
-    return np.maximum(out, 0, out=out)
-
-
 def by_blocks(
-    A: npt.NDArray[Any],
-    B: npt.NDArray[Any],
-    reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]],
-    *,
-    cells: int = CELLS,
+    A: npt.NDArray[Any], B: npt.NDArray[Any], reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]]
 ) -> npt.NDArray[Any]:
     """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A.
 
-    Blocks of at most `cells` distances are cut by the sizes alone, so the result does not depend on the threads.
+    Blocks are cut by the sizes alone, so the result does not depend on the threads.
     """
-    parts = spans(len(A), max(1, cells // max(1, len(B))))
+    parts = spans(len(A), max(1, CELLS // max(1, len(B))))
 
     def work(part: tuple[int, int]) -> npt.NDArray[Any]:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))

@@ -11,7 +11,7 @@ from .common import COUNT, POSITIVE, fill_with_farthest, sample
 
 
 class Hierarchical(Strategy):
-    """Random rows from those clusters of a Ward tree whose majority label is uncertain.
+    """Random rows from those clusters of a Ward tree whose majority label is uncertain (Dasgupta and Hsu 2008).
 
     The labels give each node bounds on its label shares. A node is split if its children are purer and its own
     majority is clear enough. Rows are drawn from the resulting clusters with probability ∝ size · (1 − lower bound of
@@ -23,8 +23,6 @@ class Hierarchical(Strategy):
         How clear a majority has to be: the larger, the sooner a node may be split.
     max_rows : int
         The tree of a larger pool is that of a sample of so many rows, at most half of them labelled.
-
-    Reference: Dasgupta and Hsu (2008).
     """
 
     name, title = "hierarchical", "Hierarchical"

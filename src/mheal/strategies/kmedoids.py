@@ -5,16 +5,18 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from .common import COUNT, fill_with_farthest, sample
-from .distances import nearest_distance, squared_distances
+from .distances import nearest_distance
 
 
 class KMedoids(Strategy):
     """Rows with the smallest sum of distances from every row to the nearest of them, largest cluster first.
 
-    Medoids are swapped eagerly from a random start (FasterPAM); rows that are labelled already are medoids that stay.
-    A large pool is solved by CLARA: the best of `n_solutions` solutions on samples, by their cost over the whole pool.
+    Medoids are swapped eagerly from a random start (FasterPAM, Schubert and Rousseeuw 2021); rows that are labelled
+    already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
+    `n_solutions` solutions on samples, by their cost over the whole pool.
 
     Parameters
     ----------
@@ -22,12 +24,10 @@ class KMedoids(Strategy):
         Pools with more rows are solved by CLARA.
     sample_size, n_solutions : int
         Rows of each of CLARA's samples (more for large batches), and how many samples there are.
-
-    Reference: Kaufman and Rousseeuw (1990); Schubert and Rousseeuw (2021).
     """
 
     name, title = "kmedoids", "K-medoids"
-    summary = "Rows closest, summed up, to all others: like k-means, but with less regard to outliers"
+    summary = "Rows with the smallest summed distance to all others: like k-means, but less drawn to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}

@@ -15,7 +15,7 @@ RIDGE, PENALTY = 0.1, 1.0  # γ of the regression, ρ of its ADMM
 
 
 class SPAL(Strategy):
-    """Self-paced active learning: rows that are informative, representative and easy.
+    """Self-paced active learning: rows that are informative, representative and easy (Tang and Huang 2019).
 
     minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = n
 
@@ -31,8 +31,8 @@ class SPAL(Strategy):
         λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked.
     max_rows : int
         At most so many candidates, and so many labelled rows, take part; more are sampled.
-
-    Reference: Tang and Huang (2019).
+    max_steps : int or None
+        At most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
     """
 
     name, title = "spal", "SPAL"
@@ -40,17 +40,30 @@ class SPAL(Strategy):
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "mu": NOT_NEGATIVE,
+        "pace": [tuple],
+        "max_rows": COUNT,
+        "max_steps": [*COUNT, None],
+    }
 
-    def __init__(self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01), max_rows: int = 2000) -> None:
+    def __init__(
+        self,
+        mu: float = 0.1,
+        pace: tuple[float, float] = (0.1, 0.01),
+        max_rows: int = 2000,
+        max_steps: int | None = None,
+    ) -> None:
         self.mu = mu
         self.pace = pace
         self.max_rows = max_rows
+        self.max_steps = max_steps
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         blocks = KernelBlocks.of(pool, self.max_rows)
         batch = min(n, len(blocks.candidates))
-        state = Alternation(blocks, batch, self.mu, self.pace[0] + self.pace[1] * len(pool.labeled))
+        pace = self.pace[0] + self.pace[1] * len(pool.labeled)
+        state = Alternation(blocks, batch, self.mu, pace, self.max_steps)
         best = np.empty(0, np.int64)
         for _ in range(ROUNDS):
             state.update_selection()
@@ -65,7 +78,8 @@ class SPAL(Strategy):
 class Alternation:
     """The three unknowns: selection w and easiness v of each candidate, coefficients theta of the regression."""
 
-    def __init__(self, blocks: KernelBlocks, batch: int, mu: float, pace: float) -> None:
+    def __init__(self, blocks: KernelBlocks, batch: int, mu: float, pace: float, max_steps: int | None = None) -> None:
+        self.descent_steps, self.admm_steps = max_steps or DESCENT_STEPS, max_steps or ADMM_STEPS
         self.blocks, self.batch, self.mu, self.pace = blocks, batch, mu, pace
         self.quadratic = mu / 2 * blocks.UU
         self.curvature = float(self.quadratic.sum(axis=1).max())  # bounds the largest eigenvalue
@@ -82,7 +96,7 @@ class Alternation:
         q = self.linear()
         step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
         ahead, t = self.w, 1.0
-        for _ in range(DESCENT_STEPS):
+        for _ in range(self.descent_steps):
             new = project(ahead - step * (self._curve(ahead) + q), self.v, self.batch)
             moved = float(np.abs(new - self.w).max())
             if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: start it anew
@@ -110,7 +124,7 @@ class Alternation:
         factor = cho_factor(2 * LL @ LL + 2 * RIDGE * np.eye(len(LL)) + PENALTY * SL.T @ SL)
         fitted, pull = cho_solve(factor, 2 * LL @ Y), cho_solve(factor, PENALTY * SL.T)
         z, dual = np.zeros((2, len(active), Y.shape[1]))
-        for _ in range(ADMM_STEPS):
+        for _ in range(self.admm_steps):
             theta = fitted + pull @ (z - dual)
             f = SL @ theta
             last, pulled = z, PENALTY * (f + dual)
@@ -120,11 +134,6 @@ class Alternation:
                 break
         self.theta: Matrix = theta
         self.cost = label_cost(self.blocks.UL @ theta)
-
-    def objective(self) -> float:
-        """The objective with two classes, without the term in v alone."""
-        fit = np.square(self.blocks.Y - self.blocks.LL @ self.theta).sum() + RIDGE * np.square(self.theta).sum()
-        return float(fit + self.w @ self.quadratic @ self.w / 2 + self.linear() @ self.w)
 
     def ranking(self) -> Rows:
         """Candidates by w·v, largest first; among equals, cheapest first."""

@@ -11,11 +11,13 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils._param_validation import StrOptions
 
+from ..backends.cpu.distances import squared_distances
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
 from .common import COUNT, NOT_NEGATIVE, SHARE, fill_with_farthest, sample
-from .distances import by_blocks, nearest_distance, squared_distances
+from .distances import by_blocks, nearest_distance
 
+REFERENCES = 10_000  # rows that represent a larger pool in GEN; every row can still be picked
 ROUNDS = 10  # of self-training in ALDR+
 RIDGE = 0.1
 
@@ -26,9 +28,9 @@ Vector = npt.NDArray[np.float64]
 class GEN(Strategy):
     """Rows with the smallest β·(p₁ − p₂)·exp(d²) + similarity to labelled rows − similarity to the pool.
 
-    d is the distance to the nearest support vector (to the nearest labelled row, if the model has none). All distances
-    are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked one by one, and each pick
-    counts as labelled from then on.
+    Du et al. (2017). d is the distance to the nearest support vector (to the nearest labelled row, if the model has
+    none). All distances are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked one by
+    one, and each pick counts as labelled from then on.
 
     Parameters
     ----------
@@ -37,10 +39,6 @@ class GEN(Strategy):
     weights : "mmd" or "published"
         Weights of the two similarities. "mmd" derives them from the maximum mean discrepancy. "published" is those of
         a known implementation, which follows the density alone while labels are few.
-    max_references : int
-        A larger pool is represented by a sample of so many rows; every row can still be picked.
-
-    Reference: Du et al. (2017).
     """
 
     name, title = "gen", "GEN"
@@ -51,15 +49,11 @@ class GEN(Strategy):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "beta": NOT_NEGATIVE,
         "weights": [StrOptions({"mmd", "published"})],
-        "max_references": COUNT,
     }
 
-    def __init__(
-        self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd", max_references: int = 10_000
-    ) -> None:
+    def __init__(self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd") -> None:
         self.beta = beta
         self.weights = weights
-        self.max_references = max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         P = probabilities(pool, np.arange(len(pool.X)))
@@ -72,7 +66,7 @@ class GEN(Strategy):
     def one_by_one(self, pool: Pool, P: Matrix, cost: Vector, n: int) -> Rows:
         """Rows with the smallest cost + ½ a_L·Σ_{labelled} S − ½ a_U·Σ_{unlabelled} S, S = exp(−‖p − q‖²)."""
         unlabeled = pool.unlabeled
-        reference = sample(unlabeled, self.max_references, pool.rng)
+        reference = sample(unlabeled, REFERENCES, pool.rng)
         scale = len(unlabeled) / len(reference)
         to_unlabeled = scale * by_blocks(P, P[reference], lambda block, _: np.exp(-block).sum(axis=1))
         to_labeled = np.zeros(len(P))
@@ -93,11 +87,12 @@ class GEN(Strategy):
 
 
 class ALDR(Strategy):
-    """Uncertain and representative rows by a semi-supervised classifier; ALDR+ as reconstructed from its abstract.
+    """Uncertain and representative rows by a semi-supervised classifier; ALDR+ (Gu et al. 2021).
 
-    The classifier is one-vs-rest kernel ridge regression. Unlabelled rows are pulled to the side they are on, in the
-    classes' proportions among the labels, until the sides no longer change. Uncertainty f² + 2|f| (with several
-    classes f is half the margin) and representativeness are both scaled to [0, 1]; a batch is picked one by one.
+    Reconstructed from the abstract; the full text was not available. The classifier is one-vs-rest kernel ridge
+    regression. Unlabelled rows are pulled to the side they are on, in the classes' proportions among the labels,
+    until the sides no longer change. Uncertainty f² + 2|f| (with several classes f is half the margin) and
+    representativeness are both scaled to [0, 1]; a batch is picked one by one.
 
     Parameters
     ----------
@@ -107,8 +102,6 @@ class ALDR(Strategy):
         Weight of an unlabelled row in the classifier; a labelled row has 1.
     max_rows : int
         At most so many candidates, and so many labelled rows, take part; more are sampled.
-
-    Reference: Gu et al. (2021). The full text was not available.
     """
 
     name, title = "aldr", "ALDR+ (reconstructed)"

@@ -1,74 +1,71 @@
 """Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import entr
 from sklearn.linear_model import LogisticRegression
 
 from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import decision_values, has_probabilities, margins, probabilities
+from ..uncertainty import Scores, decision_values, has_probabilities, margins, probabilities
 from .common import COUNT, smallest_first
 
 
-class Margin(Strategy):
-    """Rows with the smallest margin p₁ − p₂ between the two most probable classes.
+class ModelScore(Strategy):
+    """Base class: the rows of which the model is least certain, ties broken at random."""
+
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        return smallest_first(pool, pool.unlabeled, self.certainty(pool, pool.unlabeled), n)
+
+    @abstractmethod
+    def certainty(self, pool: Pool, rows: Rows) -> Scores:
+        """How certain the model is of each row."""
+
+
+class Margin(ModelScore):
+    """Rows with the smallest margin p₁ − p₂ between the two most probable classes (Scheffer et al. 2001).
 
     For a model without probabilities the margin is that of its decision values.
-
-    Reference: Scheffer, Decomain and Wrobel (2001); Tong and Koller (2001).
     """
 
     name, title = "margin", "Margin"
     summary = "Rows whose two best classes are closest: the standard choice once a model is fair"
-    cost = "one prediction of the pool"
-    kind = "adaptive"
-    needs_model = uses_proba = True
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        scores = probabilities if has_probabilities(pool.model) else decision_values
-        return smallest_first(pool, rows, margins(scores(pool, rows)), n)
+    def certainty(self, pool: Pool, rows: Rows) -> Scores:
+        """The margin."""
+        return margins((probabilities if has_probabilities(pool.model) else decision_values)(pool, rows))
 
 
-class LeastConfidence(Strategy):
-    """Rows with the smallest probability p₁ of the most probable class.
-
-    Reference: Lewis and Gale (1994).
-    """
+class LeastConfidence(ModelScore):
+    """Rows with the smallest probability p₁ of the most probable class (Lewis and Gale 1994)."""
 
     name, title = "least-confidence", "Least confidence"
     summary = "Rows whose most probable class is least probable; with two classes the same as margin"
-    cost = "one prediction of the pool"
-    kind = "adaptive"
-    needs_model = uses_proba = True
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        return smallest_first(pool, rows, probabilities(pool, rows).max(axis=1), n)
+    def certainty(self, pool: Pool, rows: Rows) -> Scores:
+        """The largest probability."""
+        return probabilities(pool, rows).max(axis=1)
 
 
-class Entropy(Strategy):
-    """Rows with the largest entropy −Σ p log p of the predicted classes.
-
-    Reference: Shannon (1948); Settles and Craven (2008).
-    """
+class Entropy(ModelScore):
+    """Rows with the largest entropy −Σ p log p of the predicted classes (Settles and Craven 2008)."""
 
     name, title = "entropy", "Entropy"
-    summary = "Rows whose prediction has the largest entropy: unlikely classes count, too"
-    cost = "one prediction of the pool"
-    kind = "adaptive"
-    needs_model = uses_proba = True
+    summary = "Rows with the largest entropy of the predicted classes; heeds unlikely classes, too"
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        return smallest_first(pool, rows, -entr(probabilities(pool, rows)).sum(axis=1), n)
+    def certainty(self, pool: Pool, rows: Rows) -> Scores:
+        """The entropy, negative."""
+        return -entr(probabilities(pool, rows)).sum(axis=1)
 
 
 class QueryByCommittee(Strategy):
-    """Rows with the largest entropy of the votes of a committee.
+    """Rows with the largest entropy of the votes of a committee (Seung et al. 1992).
 
     The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
     larger entropy of the mean probabilities comes first.
@@ -77,8 +74,6 @@ class QueryByCommittee(Strategy):
     ----------
     members : int
         Size of the committee.
-
-    Reference: Seung, Opper and Sompolinsky (1992); Engelson and Dagan (1996).
     """
 
     name, title = "qbc", "QBC"
@@ -102,7 +97,7 @@ class QueryByCommittee(Strategy):
         return smallest_first(pool, rows, -entropy, n)
 
 
-def committee(pool: Pool, rows: Rows, members: int) -> Iterator[npt.NDArray[np.float64]]:
+def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
     """Class probabilities of these rows, (rows, classes), from one member after the other.
 
     Every resample holds at least one row of each class, so all members know all classes. If all labels are of one

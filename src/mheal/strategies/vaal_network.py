@@ -51,7 +51,7 @@ def likeness(
     beta: float = 1.0,
     adversary: float = 1.0,
     seed: int = 0,
-    channels: tuple[int, ...] = CHANNELS,
+    channels: tuple[int, ...] | None = None,
     batch: int = BATCH,
 ) -> npt.NDArray[np.float64]:
     """The discriminator's probability that each row of X is a labelled one."""
@@ -86,11 +86,11 @@ def train(
     beta: float,
     adversary: float,
     *,
-    channels: tuple[int, ...] = CHANNELS,
+    channels: tuple[int, ...] | None = None,
     batch: int = BATCH,
 ) -> tuple[Vae, nn.Module]:
     """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
-    vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
+    vae = _convolutional(A.shape[1], channels or CHANNELS) if A.ndim == 4 else _dense(A.shape[1])
     judge = _layers((CODE, *JUDGE["images" if A.ndim == 4 else "vectors"], 1))
     for network in (vae, judge):
         network.apply(_kaiming).to(A.device, memory_format=torch.channels_last)
@@ -125,7 +125,7 @@ def train(
     return vae.eval(), judge.eval()
 
 
-def _convolutional(colours: int, channels: tuple[int, ...] = CHANNELS) -> Vae:
+def _convolutional(colours: int, channels: tuple[int, ...]) -> Vae:
     encoder: list[nn.Module] = []
     for before, after in pairwise((colours, *channels)):
         encoder += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
