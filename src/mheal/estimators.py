@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from threadpoolctl import ThreadpoolController
 
 from .exceptions import UserError, UserTypeError
@@ -110,11 +110,12 @@ def resolve_estimator(estimator: Any) -> Any:
             )
         estimator = _imported(estimator)
     if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
-        with user_code(
-            f"{given} cannot be called without arguments", "give a classifier, or a function that makes one"
-        ):
+        failure = f"{given} cannot be called without arguments"
+        with user_code(failure, "give a classifier, or a function that makes one"):
             estimator = estimator()
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or is_regressor(estimator):
+    tags = getattr(_last_step(estimator), "__sklearn_tags__", None)
+    learns_classes = tags is None or tags().estimator_type in ("classifier", None)
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and learns_classes):
         raise UserTypeError(f"{given!r} is no classifier: give an object with fit and predict that learns classes")
     return estimator
 
@@ -205,11 +206,15 @@ def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.asarray(model.predict(X))
 
 
+def _last_step(model: Any) -> Any:
+    """The classifier itself, which may stand at the end of a pipeline."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
 @contextmanager
 def single_threaded(model: Any) -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    with _threads(type(last).__name__).limit(limits=1):
+    with _threads(type(_last_step(model)).__name__).limit(limits=1):
         yield
 
 
