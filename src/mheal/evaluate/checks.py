@@ -1,4 +1,4 @@
-"""What a simulation is asked for, checked before anything runs."""
+"""The arguments of a simulation, checked before anything runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
