@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache, reduce
+from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -125,7 +126,7 @@ def _imported(path: str) -> Any:
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     with user_code(f"cannot import {path}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
-        return reduce(getattr, attribute.split("."), import_module(module))
+        return attrgetter(attribute)(import_module(module))
 
 
 @contextmanager
