@@ -14,7 +14,7 @@ from ..estimators import estimator_name
 from ..exceptions import UserError
 from ..runtime.files import replacing
 from ..selector import MHEAL
-from ..validation import as_budget, as_labeled, as_array
+from ..validation import as_array, as_budget, as_labeled
 from .learning_curve import MIN_LABELS, Resampled, learning_curve
 from .statistics import Floats
 from .stop import Advice, CurveFit, fit_curve, stop_advice
