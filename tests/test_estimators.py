@@ -58,7 +58,7 @@ def test_two_labels_are_enough(name):
 
 
 def test_settings():
-    logistic, svm, forest = (ESTIMATORS[name]() for name in ("logistic", "svm", "forest"))
+    logistic, svm, forest = (resolve_estimator(name)[-1] for name in ("logistic", "svm", "forest"))
     assert isinstance(logistic, LogisticRegression)
     assert logistic.max_iter == 1000
     assert (svm.C, svm.kernel, svm.gamma) == (10, "rbf", "scale")

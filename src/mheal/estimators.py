@@ -46,43 +46,13 @@ class PoolScaler(TransformerMixin, BaseEstimator):
         return scaled
 
 
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _svm() -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(C=10, gamma="scale")
-
-
-def _knn() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(5)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(200)
-
-
-def _logistic_knn() -> Any:
-    from sklearn.ensemble import VotingClassifier
-
-    return VotingClassifier([("logistic", _logistic()), ("knn", _knn())], voting="soft")
-
-
-ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "logistic": _logistic,
-    "svm": _svm,
-    "knn": _knn,
-    "forest": _forest,
-    "logistic+knn": _logistic_knn,  # the mean of both probabilities
+_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "logistic": ("sklearn.linear_model:LogisticRegression", dict(max_iter=1000)),
+    "svm": ("sklearn.svm:SVC", dict(C=10, gamma="scale")),
+    "knn": ("sklearn.neighbors:KNeighborsClassifier", dict(n_neighbors=5)),
+    "forest": ("sklearn.ensemble:RandomForestClassifier", dict(n_estimators=200)),
 }
+ESTIMATORS = (*_PARTS, "logistic+knn")  # the last: the mean of both probabilities
 REMEDY = "give it more labels, or choose another estimator"
 
 
@@ -103,7 +73,7 @@ def resolve_estimator(estimator: Any) -> Any:
         if estimator in ESTIMATORS:
             from sklearn.pipeline import make_pipeline
 
-            return make_pipeline(PoolScaler(), ESTIMATORS[estimator]())
+            return make_pipeline(PoolScaler(), _known(estimator))
         if ":" not in estimator:
             known = ", ".join(ESTIMATORS)
             raise UserError(
@@ -121,12 +91,25 @@ def resolve_estimator(estimator: Any) -> Any:
     return estimator
 
 
+def _known(name: str) -> Any:
+    parts = {part: _attribute(_PARTS[part][0])(**_PARTS[part][1]) for part in name.split("+")}
+    if len(parts) == 1:
+        return parts[name]
+    from sklearn.ensemble import VotingClassifier
+
+    return VotingClassifier(list(parts.items()), voting="soft")
+
+
 def _imported(path: str) -> Any:
-    module, _, attribute = path.partition(":")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     with user_code(f"cannot import {path}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
-        return attrgetter(attribute)(import_module(module))
+        return _attribute(path)
+
+
+def _attribute(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return attrgetter(attribute)(import_module(module))
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def report(
         _picture(curves),
         "<h2>Strategies compared</h2>",
         _table(summary_table(curves, against)),
-        f"<h2>{escape(curves.metric_title.capitalize())} at each budget</h2>",
+        f"<h2>At each budget: {escape(curves.metric_title)}</h2>",
         _table(metric_table(curves)),
         "<h2>Labels saved</h2>",
         _table(savings_table(curves, against)),
