@@ -60,7 +60,7 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     tests.sort(key=lambda test: -test["difference"])
     splits = max(test["n"] for test in tests)
     if splits == 1:
-        return [f"One split cannot show whether anything beats {against} on this data: run at least five."]
+        return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
     clear = [test for test in tests if test["p_t_holm"] < LEVEL]
     better = [test for test in clear if test["difference"] > 0]
     worse = [test["strategy"] for test in clear if test["difference"] < 0]
