@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -57,7 +58,7 @@ def test_two_labels_are_enough(name):
 
 
 def test_settings():
-    logistic, svm, forest = (ESTIMATORS[name]() for name in ("logistic", "svm", "forest"))
+    logistic, svm, forest = (resolve_estimator(name)[-1] for name in ("logistic", "svm", "forest"))
     assert isinstance(logistic, LogisticRegression)
     assert logistic.max_iter == 1000
     assert (svm.C, svm.kernel, svm.gamma) == (10, "rbf", "scale")
@@ -104,6 +105,21 @@ def test_paths_are_imported_from_the_current_folder_too(tmp_path, monkeypatch):
         resolve_estimator("my_models_here:other")
 
 
+def test_a_class_of_ones_own_needs_fit_and_predict_only():
+    class Majority:
+        def fit(self, X, y):
+            self.most = np.unique(y)[np.unique(y, return_counts=True)[1].argmax()]
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.most)
+
+    own = Majority()
+    assert set(predict(fit_model(own, 0, X, y), X)) == {1}
+    assert not hasattr(own, "most")
+    assert estimator_name(own) == "Majority"
+
+
 def test_names_in_tables():
     assert estimator_name("logistic+knn") == "logistic+knn"
     assert estimator_name(LogisticRegression()) == "LogisticRegression"
@@ -117,6 +133,7 @@ def test_names_in_tables():
         ("no_such_package:Model", "no_such_package"),
         (LinearRegression(), "no classifier"),
         (StandardScaler(), "no classifier"),
+        (make_pipeline(StandardScaler(), KMeans()), "no classifier"),
         (3, "no classifier"),
     ],
 )

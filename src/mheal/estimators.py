@@ -4,13 +4,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache, reduce
+from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from threadpoolctl import ThreadpoolController
 
 from .exceptions import UserError, UserTypeError
@@ -45,43 +46,13 @@ class PoolScaler(TransformerMixin, BaseEstimator):
         return scaled
 
 
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _svm() -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(C=10, gamma="scale")
-
-
-def _knn() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(5)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(200)
-
-
-def _logistic_knn() -> Any:
-    from sklearn.ensemble import VotingClassifier
-
-    return VotingClassifier([("logistic", _logistic()), ("knn", _knn())], voting="soft")
-
-
-ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "logistic": _logistic,
-    "svm": _svm,
-    "knn": _knn,
-    "forest": _forest,
-    "logistic+knn": _logistic_knn,  # the mean of both probabilities
+_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "logistic": ("sklearn.linear_model:LogisticRegression", dict(max_iter=1000)),
+    "svm": ("sklearn.svm:SVC", dict(C=10, gamma="scale")),
+    "knn": ("sklearn.neighbors:KNeighborsClassifier", dict(n_neighbors=5)),
+    "forest": ("sklearn.ensemble:RandomForestClassifier", dict(n_estimators=200)),
 }
+ESTIMATORS = (*_PARTS, "logistic+knn")  # the last: the mean of both probabilities
 REMEDY = "give it more labels, or choose another estimator"
 
 
@@ -102,7 +73,7 @@ def resolve_estimator(estimator: Any) -> Any:
         if estimator in ESTIMATORS:
             from sklearn.pipeline import make_pipeline
 
-            return make_pipeline(PoolScaler(), ESTIMATORS[estimator]())
+            return make_pipeline(PoolScaler(), _known(estimator))
         if ":" not in estimator:
             known = ", ".join(ESTIMATORS)
             raise UserError(
@@ -110,21 +81,35 @@ def resolve_estimator(estimator: Any) -> Any:
             )
         estimator = _imported(estimator)
     if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
-        with user_code(
-            f"{given} cannot be called without arguments", "give a classifier, or a function that makes one"
-        ):
+        failure = f"{given} cannot be called without arguments"
+        with user_code(failure, "give a classifier, or a function that makes one"):
             estimator = estimator()
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or is_regressor(estimator):
+    tags = getattr(_last_step(estimator), "__sklearn_tags__", None)
+    learns_classes = tags is None or tags().estimator_type in ("classifier", None)
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and learns_classes):
         raise UserTypeError(f"{given!r} is no classifier: give an object with fit and predict that learns classes")
     return estimator
 
 
+def _known(name: str) -> Any:
+    parts = {part: _attribute(_PARTS[part][0])(**_PARTS[part][1]) for part in name.split("+")}
+    if len(parts) == 1:
+        return parts[name]
+    from sklearn.ensemble import VotingClassifier
+
+    return VotingClassifier(list(parts.items()), voting="soft")
+
+
 def _imported(path: str) -> Any:
-    module, _, attribute = path.partition(":")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     with user_code(f"cannot import {path}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
-        return reduce(getattr, attribute.split("."), import_module(module))
+        return _attribute(path)
+
+
+def _attribute(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return attrgetter(attribute)(import_module(module))
 
 
 @contextmanager
@@ -205,11 +190,15 @@ def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.asarray(model.predict(X))
 
 
+def _last_step(model: Any) -> Any:
+    """The classifier itself, which may stand at the end of a pipeline."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
 @contextmanager
 def single_threaded(model: Any) -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    with _threads(type(last).__name__).limit(limits=1):
+    with _threads(type(_last_step(model)).__name__).limit(limits=1):
         yield
 
 

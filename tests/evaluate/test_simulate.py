@@ -4,18 +4,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, f1_score, make_scorer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mheal
 import mheal.evaluate as evaluate
 from mheal.estimators import fit_on_pool
-from mheal.exceptions import UserError
 from mheal.strategies import Strategy, get
 from mheal.uncertainty import FewLabelsWarning
 
@@ -210,85 +207,6 @@ def test_strategies_and_own_estimators_see_the_columns_as_they_are(spy):
     rows = pool[[*seen.labeled, *picks]]
     assert curves.values("spy")[0, -1] == clone(own).fit(X[rows], y[rows]).score(X[test], y[test])
     assert curves.estimator == "StandardScaler+LogisticRegression"
-
-
-def test_names_scale_columns_as_the_pool_does():
-    units = np.geomspace(1e-3, 1e3, X.shape[1])
-    one, other = (
-        evaluate.simulate(Z, y, ["random", "coreset"], BUDGETS, seeds=2).values("random") for Z in (X, X * units)
-    )
-    assert one == pytest.approx(other)
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2),
-        make_pipeline(StandardScaler(), RidgeClassifier()),  # without predict_proba
-        "sklearn.naive_bayes:GaussianNB",
-    ],
-)
-def test_any_classifier_can_learn(own):
-    curves = evaluate.simulate(X, y, ["mheal", "margin"], [20, 60], own, seeds=1)
-    assert curves.values("mheal")[0, -1] > 0.6
-    again = evaluate.simulate(X, y, ["mheal", "margin"], [20, 60], own, seeds=1)
-    assert measured(again.rows) == measured(curves.rows)
-
-
-def test_an_estimator_without_random_state_is_reproducible():
-    forest = RandomForestClassifier(3)
-    one, other = (evaluate.simulate(X, y, ["random"], [20], forest, seeds=2).values("random") for _ in range(2))
-    assert one.tolist() == other.tolist()
-
-
-def test_errors_of_an_own_estimator_name_it_and_the_remedy():
-    with pytest.raises(UserError, match="KNeighborsClassifier cannot predict"):
-        evaluate.simulate(X, y, ["random"], [3, 20], KNeighborsClassifier(5), seeds=1)
-
-
-def brier(estimator, X, y):
-    """Minus the mean squared error of the probabilities; negative, so no share."""
-    proba = np.zeros((len(y), 3))
-    proba[:, estimator.classes_] = estimator.predict_proba(X)
-    return -np.mean((proba - np.eye(3)[y]) ** 2)
-
-
-@pytest.mark.parametrize(
-    ("metric", "name"),
-    [("f1_macro", "f1_macro"), (brier, "brier"), (make_scorer(cohen_kappa_score), "cohen_kappa_score")],
-)
-def test_metrics_stand_beside_accuracy(metric, name, tmp_path):
-    plain = evaluate.simulate(X, y, ["random", "mheal"], [10, 40], seeds=2)
-    curves = evaluate.simulate(X, y, ["random", "mheal"], [10, 40], seeds=2, metric=metric)
-    assert curves.metric == name
-    assert [row["accuracy"] for row in curves.rows] == [row["accuracy"] for row in plain.rows]
-    assert curves.values("random")[0, -1] == curves.rows[1][name]
-    assert curves.is_share == (name != "brier")
-    curves.save_csv(tmp_path / "curves.csv")
-    assert evaluate.Curves.from_csv(tmp_path / "curves.csv", name) == curves
-    evaluate.report(curves, tmp_path / "report.html")
-    assert name.replace("_", " ") in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_f1_is_scikit_learns():
-    curves = evaluate.simulate(X, y, ["random"], [10], seeds=[5], metric="f1_macro")
-    pool, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=5)
-    scale = StandardScaler().fit(X[pool])
-    rows = pool[mheal.select(X[pool], 10, strategy="random", random_state=5).indices]
-    model = LogisticRegression(max_iter=1000).fit(scale.transform(X[rows]), y[rows])
-    assert curves.values("random")[0, 0] == f1_score(y[test], model.predict(scale.transform(X[test])), average="macro")
-
-
-def test_imbalanced_strings_start_with_one_class():
-    words = np.where(np.random.default_rng(0).random(len(X)) < 0.05, "rare", "frequent")
-    curves = evaluate.simulate(X, words, ["random", "margin"], [2, 20], seeds=2, metric="balanced_accuracy")
-    assert curves.values("random")[:, 0].tolist() == [0.5, 0.5]  # a constant prediction
-    assert {row["accuracy"] > 0.8 for row in curves.rows} == {True}
-
-
-def test_a_metric_that_cannot_be_measured_says_so():
-    with pytest.raises(UserError, match="metric f1 cannot score"):  # three classes
-        evaluate.simulate(X, y, ["random"], [20], seeds=1, metric="f1")
 
 
 def test_mheal_beats_random_on_digits():

@@ -52,9 +52,8 @@ def test_flat_curve_says_stop():
     advice = stop_advice(fit_curve(SIZES, y), now=250, batch=50)
     assert not advice.go_on
     assert advice.gain.value < 0.005
-    assert str(advice).startswith(
-        "Stop: the next 50 labels are expected to add 0.0 points of accuracy (90% interval 0.0 to"
-    )
+    assert str(advice).startswith("Stop")
+    assert all(fact in str(advice) for fact in ("50 labels", "0.0 points", "90%"))
 
 
 def test_rising_curve_says_go_on():
@@ -63,8 +62,8 @@ def test_rising_curve_says_go_on():
     assert advice.go_on
     truth = power(350, 0.98, 1.5, 0.4) - power(250, 0.98, 1.5, 0.4)
     assert advice.gain.low <= truth <= advice.gain.high
-    assert advice.sentence.startswith("Go on: the next 100 labels are expected to add 2.")
-    assert "85.0% should take about" in advice.sentence
+    assert advice.sentence.startswith("Go on")
+    assert all(fact in advice.sentence for fact in ("100 labels", f"{100 * advice.gain.value:.1f} points", "85.0%"))
 
 
 def test_target_above_the_ceiling_is_not_reachable():
@@ -72,14 +71,15 @@ def test_target_above_the_ceiling_is_not_reachable():
     fit = fit_curve(SIZES, y)
     assert fit.labels_to_reach(0.9) == (np.inf, np.inf, np.inf)
     sentence = stop_advice(fit, 100, 50, target=0.9).sentence
-    assert "90.0% is not reachable by more labels alone: the curve levels off at 80." in sentence
+    assert "90.0% is not reachable" in sentence
+    assert f"{fit.ceiling().value:.1%}" in sentence
 
 
 def test_target_that_is_reached_says_stop():
     fit = fit_curve(SIZES, power(SIZES, 0.95, 1.2, 0.4))
     advice = stop_advice(fit, 100, 100, target=0.7)
     assert not advice.go_on
-    assert "The target of 70.0% is reached." in advice.sentence
+    assert "70.0% is reached" in advice.sentence
 
 
 def test_doubt_about_the_ceiling_is_said():

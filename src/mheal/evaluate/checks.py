@@ -1,4 +1,4 @@
-"""What a simulation is asked for, checked before anything runs."""
+"""The arguments of a simulation, checked before anything runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..classes import why_not_classes
 from ..exceptions import UserError, UserTypeError
 from ..strategies import get
 from ..strategy import Strategy
@@ -37,10 +38,10 @@ def split_sizes(
 ) -> tuple[int, int]:
     """Rows in the pool and in the test set of every split of these labels."""
     classes, counts = np.unique(y, return_counts=True)
+    if reason := why_not_classes(y):
+        raise UserError(reason)
     if counts.min() < 2:
         raise UserError(f"class {classes[counts.argmin()].item()!r} has 1 row only: drop it or merge it with another")
-    if len(classes) < 2:
-        raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
     if not 0 < test_size < 1:
         raise UserError(f"test_size must be a share between 0 and 1, got {test_size!r}")
     test = min(ceil(test_size * len(y)), max_test)

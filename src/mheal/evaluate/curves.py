@@ -66,7 +66,8 @@ class Curves:
     @property
     def metric_title(self) -> str:
         """The metric as it reads in a sentence."""
-        return self.metric.replace("_", " ")
+        words = self.metric.replace("_", " ")
+        return f"{words.removeprefix('f1 ')} F1" if words.startswith("f1 ") else words
 
     @cached_property
     def is_share(self) -> bool:

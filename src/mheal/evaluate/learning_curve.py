@@ -94,10 +94,10 @@ def learning_curve(
 def _sizes(sizes: Iterable[int] | None, n_classes: int, most: int) -> npt.NDArray[np.int64]:
     if sizes is None:
         return np.unique(np.geomspace(min(max(5, n_classes), most / 2), most, 8).round().astype(np.int64))
-    asked = np.unique(np.array(list(sizes), np.int64))
-    if not len(asked) or asked[0] < 1 or asked[-1] > most:
-        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {asked.tolist()}")
-    return asked
+    given = np.unique(np.array(list(sizes), np.int64))
+    if not len(given) or given[0] < 1 or given[-1] > most:
+        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {given.tolist()}")
+    return given
 
 
 def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:

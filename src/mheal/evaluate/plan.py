@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..api import select
 from ..estimators import estimator_name
 from ..exceptions import UserError
 from ..runtime.files import replacing
+from ..selector import MHEAL
 from ..validation import as_array, as_budget, as_labeled
 from .learning_curve import MIN_LABELS, Resampled, learning_curve
 from .statistics import Floats
 from .stop import Advice, CurveFit, fit_curve, stop_advice
 from .text import Table
 
-HORIZON = 1000  # further labels that a plan looks at, unless told otherwise
+HORIZON = 1000  # further labels that a plan looks at by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +153,12 @@ def coverage_plan(
     target : accuracy to reach; it only adds a sentence that it takes labels to know
     random_state : as for `mheal.select`
     """
-    from ..selector import MHEAL
-
     _check_target(target)
     X = as_array(X)
     rows = as_labeled(() if labeled is None else labeled, len(X))
     n = horizon(len(X), len(rows), n)
-    mheal = MHEAL(random_state=random_state)
-    picks = mheal.select(X, n, labeled=rows)
-    energy = mheal.energy(X, np.concatenate([rows, picks.indices]))[len(rows) :]
+    picks = select(X, n, labeled=rows, random_state=random_state)
+    energy = MHEAL(random_state=random_state).energy(X, np.concatenate([rows, picks.indices]))[len(rows) :]
     return CoveragePlan(picks.radius, energy, len(rows), target=target)
 
 

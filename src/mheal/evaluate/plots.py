@@ -28,7 +28,7 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
     """
     ink, paper = ("#dddddd", "#16181c") if dark else ("#222222", "#ffffff")
     strong = {"mheal": ("#56B4E9" if dark else BLUE, "o"), "random": ("#aaaaaa" if dark else GREY, "s")}
-    others = (*OTHERS, "#F0E442" if dark else "#56B4E9")  # yellow shows on dark paper alone
+    others = (*OTHERS, "#F0E442" if dark else "#56B4E9")  # yellow is visible on dark paper only
     rest = [name for name in curves.strategies if name not in strong]
     looks = strong | {name: (others[i % len(others)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(rest)}
     prominent = [name for name in curves.strategies if name in strong or len(curves.strategies) <= FEW]
@@ -62,10 +62,8 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
 def _draw(ax: Any, budgets: Any, values: Floats, colour: str, marker: str, prominent: bool, share: bool) -> None:
     mean, half = t_interval(values)
     if prominent and np.isfinite(half).all():
-        low, high = (
-            (mean - half, mean + half) if not share else (np.maximum(mean - half, 0), np.minimum(mean + half, 1))
-        )
-        ax.fill_between(budgets, low, high, color=colour, alpha=0.13, linewidth=0)
+        bounds = (0, 1) if share else (-np.inf, np.inf)
+        ax.fill_between(budgets, *np.clip([mean - half, mean + half], *bounds), color=colour, alpha=0.13, linewidth=0)
     width, opacity = (2.0, 1.0) if prominent else (1.0, 0.7)
     style = dict(color=colour, marker=marker, markersize=2.5 * width, linewidth=width, alpha=opacity, zorder=2 + width)
     ax.plot(budgets, mean, **style)
@@ -85,9 +83,8 @@ def _axes(ax: Any, curves: "Curves", ink: str, paper: str) -> None:
     ax.set_ylabel(f"test {curves.metric_title}", color=ink)
     splits = max(len(curves.seeds(name)) for name in curves.strategies)
     interval = ", mean and 95 % interval" if splits > 1 else ""
-    ax.set_title(
-        f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", loc="left", fontsize=11, color=ink
-    )
+    title = f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}"
+    ax.set_title(title, loc="left", fontsize=11, color=ink)
     ax.tick_params(colors=ink)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)

@@ -58,7 +58,7 @@ def report(
         _picture(curves),
         "<h2>Strategies compared</h2>",
         _table(summary_table(curves, against)),
-        f"<h2>{escape(curves.metric_title.capitalize())} at each budget</h2>",
+        f"<h2>At each budget: {escape(curves.metric_title)}</h2>",
         _table(metric_table(curves)),
         "<h2>Labels saved</h2>",
         _table(savings_table(curves, against)),
@@ -98,8 +98,8 @@ def _method(curves: "Curves", against: str) -> list[str]:
         "Each strategy saw the pool without its labels and chose the rows to label; only the labels of those rows were "
         f"revealed. The estimator ({curves.estimator}) was fitted on them and scored on the test set "
         f"({curves.metric_title}), with {budgets} labels.",
-        "Intervals are 95 % t intervals over the splits. The mean height is the area under a split's curve divided "
-        f"by the range of labels. Each strategy was compared with {against} on the same splits by a two-sided "
+        "Intervals are 95 % t intervals over the splits. The mean over the budgets is the area under a split's curve "
+        f"divided by the range of labels. Each strategy was compared with {against} on the same splits by a two-sided "
         "paired t test on that area, corrected by Holm for the number of strategies; p below 0.05 counts as clear.",
         f"Labels saved: how many more labels {against} needs, on its mean curve made monotone and interpolated in "
         f"the logarithm of labels, for the mean {curves.metric_title} that the strategy reaches. A > or < marks where "

@@ -5,7 +5,8 @@ Seed s decides everything that is random about a (strategy, seed) unit:
 - the split into a pool and a test set is `train_test_split(..., stratify=y, random_state=s)`;
 - every pick is `mheal.select(X[pool], n, strategy=..., random_state=s)`: of a ranked strategy one call for the largest
   budget, of a one-shot strategy one call for each budget, of an adaptive strategy one call for each budget, with the
-  rows labelled so far and, from the strategy's `min_labels` on, their labels and the estimator fitted on them;
+  rows labelled so far and, from the strategy's `min_labels` on, their labels and the estimator fitted on them (without
+  predict_proba or decision_function it is left out, and the strategy fits its default estimator);
 - an adaptive strategy that needs labels starts with the picks of "random", the same for all such strategies;
 - random states of the estimator that are None are set to s.
 """
@@ -190,15 +191,13 @@ class _Split:
 
     def rounds(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
         """Rounds of an adaptive strategy: each picks what is missing to the next budget."""
-        first, *others = budgets
-        blind = strategy.needs_model or strategy.needs_labels
-        labeled, seconds = self.pick(Random() if blind else strategy, first)
-        model = self.fit(labeled)
-        yield labeled, model, 0.0 if blind else seconds
-        total = 0.0 if blind else seconds
-        for budget in others:
-            picks, seconds = self.pick(strategy, budget - len(labeled), labeled, model)
-            labeled, total = np.concatenate([labeled, picks]), total + seconds
+        labeled, model, total = NONE, None, 0.0
+        for budget in budgets:
+            if not len(labeled) and (strategy.needs_model or strategy.needs_labels):
+                labeled, _ = self.pick(Random(), budget)
+            else:
+                picks, seconds = self.pick(strategy, budget - len(labeled), labeled, model)
+                labeled, total = np.concatenate([labeled, picks]), total + seconds
             model = self.fit(labeled)
             yield labeled, model, total
 
@@ -206,7 +205,9 @@ class _Split:
         """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
         given: dict[str, Any] = {}
         if len(labeled) and (strategy.needs_model or len(labeled) >= strategy.min_labels):
-            given = dict(y=self.y[labeled], estimator=model)
+            given["y"] = self.y[labeled]
+            if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+                given["estimator"] = model
         start = perf_counter()
         rows = select(
             self.X, n, strategy=strategy, labeled=labeled, scaling=self.scaling, random_state=self.seed, **given

@@ -52,17 +52,8 @@ def significance(curves: "Curves", against: str) -> polars.DataFrame:
 def _test(strategy: str, metric: str, labels: int | None, differences: Any) -> dict[str, Any]:
     mean, half = t_interval(differences)
     p_t, p_wilcoxon = paired_tests(differences)
-    return dict(
-        strategy=strategy,
-        metric=metric,
-        labels=labels,
-        difference=float(mean),
-        low=float(mean - half),
-        high=float(mean + half),
-        n=len(differences),
-        p_t=p_t,
-        p_wilcoxon=p_wilcoxon,
-    )
+    interval = dict(difference=float(mean), low=float(mean - half), high=float(mean + half), n=len(differences))
+    return dict(strategy=strategy, metric=metric, labels=labels, **interval, p_t=p_t, p_wilcoxon=p_wilcoxon)
 
 
 def summary(curves: "Curves", against: str) -> polars.DataFrame:

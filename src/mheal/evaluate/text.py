@@ -60,7 +60,7 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     tests.sort(key=lambda test: -test["difference"])
     splits = max(test["n"] for test in tests)
     if splits == 1:
-        return [f"One split cannot show whether anything beats {against} on this data: run at least five."]
+        return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
     clear = [test for test in tests if test["p_t_holm"] < LEVEL]
     better = [test for test in clear if test["difference"] > 0]
     worse = [test["strategy"] for test in clear if test["difference"] < 0]
@@ -91,7 +91,8 @@ def _beats(curves: "Curves", test: dict[str, Any], against: str, savings: Saving
     if savings.bound[at] == ">":
         text += f" {against} needs more than {needs:.0f} labels for that."
     elif saved >= 0.5:
-        text += f" {against} needs {needs:.0f} labels for that: {name} saves {saved:.0f} labels ({saved / needs:.0%})."
+        share = f"{100 * saved / needs:.0f} %"
+        text += f" {against} needs {needs:.0f} labels for that: {name} saves {saved:.0f} labels ({share})."
     gain = f"{100 * test['difference']:.1f} points" if curves.is_share else f"{test['difference']:.3g}"
     p = "p < 0.001" if test["p_t_holm"] < 0.001 else f"p = {test['p_t_holm']:.3f}"
     return f"{text} On average over all budgets, it is better by {gain} ({p})."
