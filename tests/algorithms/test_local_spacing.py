@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 
 import reference
-from mheal.algorithms import local_spacing as spacing
-from mheal.backends.cpu.grouping import grouped
-from mheal.backends.cpu.points import Points
-from mheal.cluster import local_spacing
+from mheal.algorithms.density import local_spacing
+from mheal.backends.cpu import neighbours
+from mheal.backends.cpu.points import Points, Sizes
 
 
 @pytest.mark.parametrize("k", [1, 4])
-def test_equals_brute_force(k, monkeypatch):
-    monkeypatch.setattr(spacing, "REFERENCES", 10_000)
+def test_equals_brute_force(k):
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((300, 7)), rng.integers(k, size=300).astype(np.int32)
-    np.testing.assert_allclose(local_spacing(Points.raw(X), labels, k), reference.spacing(X, labels, 20), rtol=1e-6)
+    found = local_spacing(Points.raw(X), labels, k, references=10_000)
+    np.testing.assert_allclose(found, reference.spacing(X, labels, 20), rtol=1e-6)
 
 
 def test_thinned_references_estimate_the_same_density():
@@ -27,13 +26,16 @@ def test_thinned_references_estimate_the_same_density():
     assert np.corrcoef(np.log(thinned[::10]), np.log(exact))[0, 1] > 0.95
 
 
-def test_large_pools_have_fewer_references(monkeypatch):
-    asked = []
-    monkeypatch.setattr(spacing, "COMPARISONS", 1 << 18)
-    monkeypatch.setattr(spacing, "_thin", lambda count, size: asked.append(size) or np.arange(min(count, size)))
-    for n in (400, 1024, 1500, 3000):
-        local_spacing(Points.raw(np.random.default_rng(0).standard_normal((n, 2))), np.zeros(n, np.int32), 1)
-    assert asked == [512, 256, 174, 128]
+class Recording:
+    """Rows that only say which references they are given."""
+
+    def spacing(self, labels, references, neighbours):
+        return [len(rows) for rows in references]
+
+
+@pytest.mark.parametrize(("n", "count"), [(400, 400), (1024, 256), (1500, 174), (3000, 128)])
+def test_large_pools_have_fewer_references(n, count):
+    assert local_spacing(Recording(), np.zeros(n, np.int32), 1, comparisons=1 << 18) == [count]
 
 
 def by_cluster(X, labels, k, references, fewest=8):
@@ -54,18 +56,16 @@ def by_cluster(X, labels, k, references, fewest=8):
 
 @pytest.mark.parametrize("k", [1, 3, 40])
 def test_a_file_read_in_the_order_of_rows_gives_what_clusters_one_by_one_give(k, tmp_path, monkeypatch):
-    monkeypatch.setattr(spacing, "SPAN_BYTES", 1)
-    monkeypatch.setattr(spacing, "TASK", 64)
-    monkeypatch.setattr(spacing, "TOGETHER", 16)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 6))
     labels = rng.choice(k, 3000, p=rng.dirichlet(np.ones(k))).astype(np.int32)
     labels[labels == k - 1] = 0
     labels[[5, 700, 2900]] = k - 1  # a tiny cluster
     np.save(tmp_path / "X.npy", X)
-    mapped = Points.raw(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    spans = []
-    monkeypatch.setattr(spacing, "grouped", lambda *args: spans.append(args[2:]) or grouped(*args))
+    small = Sizes(span_bytes=1, task_rows=64, together=16)
+    mapped = Points.raw(np.load(tmp_path / "X.npy", mmap_mode="r"), sizes=small)
+    spans, grouped = [], neighbours.grouped
+    monkeypatch.setattr(neighbours, "grouped", lambda *args: spans.append(args[2:]) or grouped(*args))
     read = local_spacing(mapped, labels, k)
     assert len(spans) > 4
     np.testing.assert_array_equal(read, local_spacing(Points.raw(X), labels, k))

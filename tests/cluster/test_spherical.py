@@ -257,6 +257,6 @@ def test_bad_parameters(changes, message):
 def test_points_standardized_are_clustered_like_a_scaled_copy():
     X = mixture() * 7 + 100
     Z = (X - X.mean(0)) / X.std(0)
-    a = SphericalKMeans(6, random_state=0)._fit(Points.standardized(X))
+    a = SphericalKMeans(6, random_state=0).fit_rows(Points.standardized(X))
     b = SphericalKMeans(6, random_state=0).fit(Z)
     np.testing.assert_array_equal(a.labels_, b.labels_)

@@ -53,7 +53,13 @@ class DensityWeights(NamedTuple):
 
 
 def local_spacing(
-    rows: RowStore, labels: Labels, n_clusters: int, neighbours: int = NEIGHBOURS, references: int = REFERENCES
+    rows: RowStore,
+    labels: Labels,
+    n_clusters: int,
+    *,
+    neighbours: int = NEIGHBOURS,
+    references: int = REFERENCES,
+    comparisons: int = COMPARISONS,
 ) -> Floats:
     """r_i of each row: the mean distance to its 20 nearest neighbours inside its cluster.
 
@@ -61,7 +67,7 @@ def local_spacing(
     least, so that about the same ball is measured. Rows of a tiny cluster look for neighbours in the whole pool.
     """
     n = len(labels)
-    most = min(references, max(FEWER, COMPARISONS // max(1, n)))
+    most = min(references, max(FEWER, comparisons // max(1, n)))
     counts = np.bincount(labels, minlength=n_clusters)
     tiny = counts <= FEWEST
     candidates = np.where(tiny, n, counts).tolist()

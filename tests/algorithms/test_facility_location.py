@@ -1,35 +1,35 @@
-"""Covering against a plain greedy loop."""
+"""Facility location against a plain greedy loop."""
 
 import numpy as np
 import pytest
 
-from mheal.algorithms import facility_location as room
-from mheal.algorithms.facility_location import cover
+import mheal
+from mheal.algorithms.facility_location import lazy_greedy, representatives
 from mheal.backends.cpu.points import Points
 
 NONE = np.empty(0, np.int64)
 
 
-def attraction(X, Y, scale):
+def similarity(X, Y, scale):
     return 1 / (1 + ((X[:, None] - Y[None]) ** 2).sum(-1) / scale)
 
 
 def plain(X, n, chosen=()):
     """Try every row at every step."""
     scale = np.median(((X[:, None] - X[None]) ** 2).sum(-1))
-    drawn = attraction(X, X, scale)
+    similar = similarity(X, X, scale)
     picks = list(chosen)
     for _ in range(n):
-        so_far = drawn[picks].max(axis=0) if picks else np.zeros(len(X))
-        gain = np.maximum(drawn - so_far, 0).sum(axis=1)
+        covered = similar[picks].max(axis=0) if picks else np.zeros(len(X))
+        gain = np.maximum(similar - covered, 0).sum(axis=1)
         gain[picks] = -1
         equal = np.flatnonzero(gain >= gain.max() * (1 - 1e-5))  # rows that are in pairs add the same
-        picks.append(int(equal[drawn[equal].sum(axis=1).argmax()]))
+        picks.append(int(equal[similar[equal].sum(axis=1).argmax()]))
     return picks[len(chosen) :]
 
 
-def run(X, n, chosen=NONE, seed=0):
-    return cover(Points.raw(X), n, np.asarray(chosen, np.int64), np.random.RandomState(seed))
+def run(X, n, chosen=NONE, seed=0, **sizes):
+    return representatives(Points.raw(X), n, np.asarray(chosen, np.int64), np.random.RandomState(seed), **sizes)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -65,21 +65,48 @@ def test_prefix_property():
     np.testing.assert_array_equal(run(X, 10), run(X, 60)[:10])
 
 
-def test_a_sample_stands_for_a_large_pool(monkeypatch):
+def test_a_sample_represents_a_large_pool():
     X = np.random.default_rng(2).normal(size=(9000, 8)).astype(np.float32)
     chosen = np.arange(100)
     sampled = run(X, 40, chosen)
     assert len(set(sampled.tolist()) - set(chosen.tolist())) == 40
-    monkeypatch.setattr(room, "REFERENCES", 9000)
-    monkeypatch.setattr(room, "CANDIDATES", 9000)
-    everyone = run(X, 40, chosen)
+    everyone = run(X, 40, chosen, references=9000, candidates=9000)
 
     def reached(rows):
         scale = np.median(((X[:500, None] - X[None, :500]) ** 2).sum(-1))
-        return attraction(X, X[np.append(chosen, rows)], scale).max(axis=1).mean()
+        return similarity(X, X[np.append(chosen, rows)], scale).max(axis=1).mean()
 
     def at_random(seed):
         return reached(np.random.default_rng(seed).choice(9000, 40, replace=False))
 
     assert reached(sampled) > max(at_random(seed) for seed in range(20))
     assert reached(sampled) == pytest.approx(reached(everyone), rel=0.02)
+
+
+def test_the_public_function_goes_on_where_nothing_is_left_to_gain():
+    X = np.repeat(np.random.default_rng(0).normal(size=(5, 3)), 4, axis=0)
+    rows = mheal.facility_location(X, 12, labeled=[0])
+    assert len(set(rows.tolist()) | {0}) == 13
+    assert len(np.unique(X[np.append(rows[:4], 0)], axis=0)) == 5
+    np.testing.assert_array_equal(mheal.facility_location(X, 3, labeled=[0]), rows[:3])
+
+
+@pytest.mark.parametrize("batch", [1, 5, 64])
+@pytest.mark.parametrize("integer", [False, True])
+def test_lazy_greedy_equals_the_plain_loop(batch, integer):
+    """Weighted maximum coverage, with masses of equal gains where numbers are integers."""
+    rng = np.random.default_rng(batch)
+    similar = rng.integers(0, 3, (120, 40)).astype(float) if integer else rng.random((120, 40))
+    covered = np.zeros(40)
+    found = lazy_greedy(
+        similar.sum(axis=1), lambda rows: np.maximum(similar[rows] - covered, 0).sum(axis=1),
+        lambda row: np.maximum(covered, similar[row], out=covered), 30, batch=batch,
+    )  # fmt: skip
+    expected, reached = [], np.zeros(40)
+    while len(expected) < 30:
+        gain = np.maximum(similar - reached, 0).sum(axis=1)
+        if gain.max() <= 0:
+            break
+        expected.append(int(gain.argmax()))
+        reached = np.maximum(reached, similar[expected[-1]])
+    assert found.tolist() == expected

@@ -2,19 +2,16 @@ import numpy as np
 import pytest
 
 from mheal import SphericalKMeans
-from mheal.backends.cpu import quantized as codes
+from mheal.backends.cpu import quantized
 from mheal.backends.cpu.points import Points
-from mheal.cluster.lloyd import Lloyd
+from mheal.cluster.lloyd import lloyd
+from mheal.runtime.memory import MemoryLimit
 
-pytestmark = pytest.mark.skipif(not codes.usable(10_000, 32, 8), reason="this CPU has no VNNI")
+pytestmark = pytest.mark.skipif(not quantized.usable(10_000, 32, 8), reason="this CPU has no VNNI")
 
 
 def unit(X):
     return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def without_codes(monkeypatch):
-    monkeypatch.setattr(codes, "usable", lambda n, d, k: False)
 
 
 @pytest.mark.parametrize(("d", "k"), [(16, 2), (33, 10), (64, 12), (127, 23), (128, 100)])
@@ -23,16 +20,17 @@ def test_two_nearest_are_found_within_the_tolerance(d, k):
     X = rng.normal(size=(70, d)).astype(np.float32) * rng.uniform(0.1, 100, (70, 1)).astype(np.float32)
     C = unit(rng.normal(size=(k, d))).astype(np.float32)
     inverse = 1 / np.linalg.norm(X, axis=1)
-    coded = codes.empty_codes(len(X), d)
-    for lo in range(0, 96, codes.LANES):
-        codes.encode(X[lo:], min(codes.LANES, max(0, len(X) - lo)), inverse[lo:], coded, lo // codes.LANES)
+    small = quantized.empty_rows(len(X), d)
+    for lo in range(0, 96, quantized.LANES):
+        n = min(quantized.LANES, max(0, len(X) - lo))
+        quantized.quantize(X[lo:], n, inverse[lo:], small, lo // quantized.LANES)
     best, second, where = (np.empty(96, np.int32) for _ in range(3))
-    codes.two_nearest_codes(coded, 0, len(X), *codes.encode_centers(C), best, second, where)
+    quantized.two_nearest_quantized(small, 0, len(X), *quantized.quantize_centers(C), best, second, where)
     cosine = unit(X.astype(np.float64)) @ C.T
     top = np.sort(cosine, axis=1)
-    off = codes.tolerance(d) / codes.UNIT**2
-    assert np.abs(best[:70] / codes.UNIT**2 - top[:, -1]).max() < off
-    assert np.abs(second[:70] / codes.UNIT**2 - top[:, -2]).max() < off
+    off = quantized.tolerance(d) / quantized.UNIT**2
+    assert np.abs(best[:70] / quantized.UNIT**2 - top[:, -1]).max() < off
+    assert np.abs(second[:70] / quantized.UNIT**2 - top[:, -2]).max() < off
     sure = top[:, -1] - top[:, -2] > 2 * off
     assert (where[:70] == cosine.argmax(axis=1))[sure].all()
 
@@ -40,18 +38,21 @@ def test_two_nearest_are_found_within_the_tolerance(d, k):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k", [2, 10, 60])
 @pytest.mark.parametrize("standardized", [False, True])
-def test_same_clusters_with_and_without_codes(k, dtype, standardized, monkeypatch):
+def test_same_clusters_with_and_without_quantized_rows(k, dtype, standardized):
+    """Within a memory limit rows are not quantized."""
     rng = np.random.default_rng(k)
     X = (rng.normal(size=(5003, 30)) + 2 * rng.normal(size=(20, 30))[rng.integers(20, size=5003)]).astype(dtype)
     X[[7, 4000]] = 0  # rows without a direction
     start = unit(X[100 : 100 + k])
-    points = Points.standardized(X) if standardized else Points.raw(X)
-    coded = Lloyd(points, start).run(15, 0.0)
-    without_codes(monkeypatch)
-    plain = Lloyd(points, start).run(15, 0.0)
-    np.testing.assert_array_equal(coded.labels, plain.labels)
-    np.testing.assert_allclose(coded.centers, plain.centers, atol=1e-6)
-    assert coded.inertia == pytest.approx(plain.inertia, rel=1e-6)
+    points, limited = (
+        (Points.standardized if standardized else Points.raw)(X, limit=limit) for limit in (None, MemoryLimit(2**62))
+    )
+    assert points.fitting(k).quantized.size
+    assert not limited.fitting(k).quantized.size
+    quick, plain = (lloyd(rows, start, max_iter=15, tol=0.0) for rows in (points, limited))
+    np.testing.assert_array_equal(quick.labels, plain.labels)
+    np.testing.assert_allclose(quick.centers, plain.centers, atol=1e-6)
+    assert quick.inertia == pytest.approx(plain.inertia, rel=1e-6)
 
 
 def test_ties_go_to_the_first_centre():
@@ -61,15 +62,15 @@ def test_ties_go_to_the_first_centre():
     assert set(labels[5::32]) == {1}
 
 
-def test_codes_are_given_up_where_rows_lie_between_centres():
+def test_they_are_given_up_where_rows_lie_between_centres():
     rng = np.random.default_rng(0)
     a, b = unit(rng.normal(size=(2, 64)))
     X = a + b + 1e-5 * rng.normal(size=(5000, 64))
-    lloyd = Lloyd(Points.raw(X), np.stack([a, b]))
-    assert lloyd.codes.size
-    lloyd.assign()
-    assert not lloyd.codes.size
-    np.testing.assert_array_equal(lloyd.labels, (X @ np.stack([a, b]).T).argmax(axis=1))
+    fitting = Points.raw(X).fitting(2)
+    assert fitting.quantized.size
+    fitting.assign(np.stack([a, b]))
+    assert not fitting.quantized.size
+    np.testing.assert_array_equal(fitting.labels(), (X @ np.stack([a, b]).T).argmax(axis=1))
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-6])
