@@ -6,7 +6,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 torch = pytest.importorskip("torch")
 
-from mheal.embed import autoencoder  # noqa: E402
 from mheal.embed.autoencoder import Autoencoder, encode, train  # noqa: E402
 
 X, y = load_digits(return_X_y=True)
@@ -26,23 +25,21 @@ def test_it_overfits_32_images():
         assert torch.nn.functional.mse_loss(model(A), A) < 0.02 * A.var()
 
 
-def test_code_keeps_the_classes_apart_and_is_reproducible(monkeypatch):
-    monkeypatch.setattr(autoencoder, "BATCH", 64)
+def test_code_keeps_the_classes_apart_and_is_reproducible():
     seen = []
-    code = encode(X[:900], seed=1, steps=120, progress=lambda done, total, what: seen.append((done, total)))
+    code = encode(X[:900], seed=1, steps=120, batch=64, progress=lambda done, total, what: seen.append((done, total)))
     assert code.shape == (900, 10)
     assert code.dtype == np.float32
     assert seen[-1][0] == seen[-1][1]
-    np.testing.assert_array_equal(code, encode(X[:900], seed=1, steps=120))
+    np.testing.assert_array_equal(code, encode(X[:900], seed=1, steps=120, batch=64))
     accuracy = KNeighborsClassifier().fit(code[:600], y[:600]).score(code[600:], y[600:900])
     two = PCA(2, random_state=0).fit_transform(X[:900])
     assert accuracy > 0.85
     assert accuracy > KNeighborsClassifier().fit(two[:600], y[:600]).score(two[600:], y[600:900])
 
 
-def test_callers_randomness_is_left_alone(monkeypatch):
-    monkeypatch.setattr(autoencoder, "BATCH", 16)
+def test_callers_randomness_is_left_alone():
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    encode(X[:32], steps=2)
+    encode(X[:32], steps=2, batch=16)
     assert torch.equal(before, torch.random.get_rng_state())

@@ -32,7 +32,7 @@ def test_every_kind_has_a_default_that_works_on_it():
 def test_nothing_is_done_to_vectors():
     made = embed(DIGITS, "vectors")
     assert made.X is DIGITS
-    assert (made.said, made.skipped) == ("", [])
+    assert (made.description, made.skipped) == ("", [])
 
 
 @pytest.mark.parametrize("noise", [0, 20])
@@ -50,7 +50,7 @@ def test_pca_holds_nine_tenths_of_the_variance_or_has_64_columns(noise):
         Z = (X - X.mean(axis=0)) @ np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:n].T
         cosines = (made.X * Z).sum(axis=0) / np.linalg.norm(made.X, axis=0) / np.linalg.norm(Z, axis=0)
         assert np.abs(cosines).min() > 0.95  # directions have no sign, and lengths are gone
-    said = float(made.said.removeprefix(f"PCA to {n} columns (").removesuffix(" % of the variance)"))
+    said = float(made.description.removeprefix(f"PCA to {n} columns (").removesuffix(" % of the variance)"))
     assert abs(said - 100 * share[n - 1]) < (0.6 if noise == 0 else 5)
 
 
@@ -170,7 +170,7 @@ def test_sentences_are_encoded_in_order(monkeypatch):
     made = embed(["x" * n for n in range(300)], "texts", "sentence:tiny")
     np.testing.assert_array_equal(made.X[:, 0], np.arange(300))
     assert made.X.dtype == np.float32
-    assert made.said == "sentence-transformers model tiny, 2 columns"
+    assert made.description == "sentence-transformers model tiny, 2 columns"
     with pytest.raises(ValueError, match=r"sentence-transformers cannot load 'x': x is not a local folder"):
         embed(["a"], "texts", "sentence:x")
 
@@ -186,7 +186,7 @@ def test_the_autoencoder_is_asked_for_its_code(monkeypatch):
     made = embed(DIGITS, "vectors", "autoencoder", seed=5)
     assert asked == {"shape": DIGITS.shape, "seed": 5, "progress": None}
     assert made.X.dtype == np.float32
-    assert made.said == "autoencoder to 10 columns"
+    assert made.description == "autoencoder to 10 columns"
 
 
 @pytest.mark.parametrize(("method", "epochs"), [("simclr", None), ("simclr:7", 7)])
@@ -212,7 +212,7 @@ def test_simclr_is_given_the_images_as_they_are(mode, method, epochs, tmp_path, 
     np.testing.assert_array_equal(seen.reshape(4, -1), images[[0, 1, 3, 4]].reshape(4, -1))
     assert asked == {"seed": 5, "epochs": epochs, "progress": None}
     assert made.X.dtype == np.float32
-    assert made.said == f"images 12×20 {'grey' if mode == 'L' else 'RGB'}, SimCLR to 6 columns"
+    assert made.description == f"images 12×20 {'grey' if mode == 'L' else 'RGB'}, SimCLR to 6 columns"
     assert made.skipped == [(2, "it is not an image")]
 
 

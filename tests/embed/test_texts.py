@@ -76,8 +76,8 @@ def test_the_only_column_may_be_a_category(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"pool.txt is empty: write one text a line"),
-        ("\n \n", r"pool.txt is empty: write one text a line"),
+        ("", r"pool.txt is empty: write one text in each line"),
+        ("\n \n", r"pool.txt is empty: write one text in each line"),
         ("one\n\nthree\n", r"pool.txt: line 2 is empty: delete such lines"),
         ("!\n?\n", r"no word of two letters or more occurs in the texts"),
     ],

@@ -27,31 +27,40 @@ class Autoencoder(nn.Module):
         self.encoder, self.decoder = _layers(there), _layers(back)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The input, as far as it can be told from its code."""
+        """The input, reconstructed from its code."""
         return self.decoder(self.encoder(x))
 
 
 def encode(
-    X: npt.ArrayLike, *, seed: int = 0, steps: int | None = None, progress: Progress | None = None
+    X: npt.ArrayLike,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    batch: int = BATCH,
+    progress: Progress | None = None,
 ) -> npt.NDArray[np.float32]:
     """Train on the rows of X, and return their codes, (rows, 10).
 
     Columns are scaled together, so that pixels keep their relative contrast. Runs on the GPU where there is one.
-    `steps` is how many batches it sees, by default 6,000, or 30 times the pool if that is more.
+
+    steps : batches to train on; by default 6,000, or 30 epochs if these are more
+    batch : rows in a batch
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     A = torch.as_tensor(np.asarray(X), dtype=torch.float32)
     A = ((A - A.mean(dim=0)) / A.std().clamp_min(1e-12)).to(device)
     with seeded(seed):
-        model = train(A, steps, progress)
+        model = train(A, steps, batch, progress)
     with torch.inference_mode():
         return torch.cat([model.encoder(part) for part in A.split(8192)]).cpu().numpy()
 
 
-def train(X: torch.Tensor, steps: int | None = None, progress: Progress | None = None) -> Autoencoder:
+def train(
+    X: torch.Tensor, steps: int | None = None, batch: int = BATCH, progress: Progress | None = None
+) -> Autoencoder:
     """An autoencoder of the rows of X, by Adam with a cosine schedule."""
     model = Autoencoder(X.shape[1]).to(X.device)
-    batch = min(BATCH, len(X))
+    batch = min(batch, len(X))
     per_epoch = len(X) // batch
     epochs = -(-(steps or max(STEPS, EPOCHS * per_epoch)) // per_epoch)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)

@@ -1,26 +1,49 @@
-"""What images show, without a network: their pixels, and which way edges run in each part of them.
+"""Features of images without a network: their pixels, and the directions of the edges in each part of them.
 
-Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005): nine directions, each pixel
-counted by how steep it is there, the cell measured against those around it, so that light and contrast do not matter.
+Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005). A histogram has nine
+directions. Each pixel counts by the steepness of its gradient. A cell is divided by the cells around it, so that light
+and contrast do not matter.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.progress import Progress
+from ..sphere import FEW, to_sphere
 from .images import in_chunks
+from .pca import pca
 
 Floats = npt.NDArray[np.float32]
 
 GRID = 8  # cells along the shorter side, more or less
 DIRECTIONS = 9
 FAINT = 0.01  # keeps noise in even areas small
-CLIP = 0.2  # one strong edge is not all there is in a cell
+CLIP = 0.2  # so that one strong edge does not outweigh the others in its cell
 TOGETHER = 64  # images that are worked on together
+NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are noise
+
+
+def shapes(
+    X: Floats, shape: tuple[int, ...], seed: int, progress: Progress | None = None
+) -> tuple[npt.NDArray[Any], str]:
+    """Principal columns of pixels and of edges, side by side, with the same weight; and what they are, in words.
+
+    Of images without edges there are only pixels.
+
+    X : pixels of each image in a row; shape : height, width and maybe channels of an image
+    """
+    pixels, of_pixels = pca(X, seed)
+    found, of_edges = pca(edges(X.reshape(len(X), *shape), progress), seed)
+    if len(X) == 1 or not found.any() or _mean_length(found) < NO_EDGES:
+        return to_sphere(pixels), of_pixels
+    parts = [part / _mean_length(part) if part.shape[1] < FEW else to_sphere(part) for part in (pixels, found)]
+    return to_sphere(np.hstack(parts)), f"pixels: {of_pixels}, edges: {of_edges}"
 
 
 def edges(images: Floats, progress: Progress | None = None) -> Floats:
-    """Of images (n, height, width) or (n, height, width, channels) a row of numbers from 0 to .2 each."""
+    """Edges of images (n, height, width) or (n, height, width, channels): a row of numbers from 0 to .2 for each."""
     parts = [slice(lo, lo + TOGETHER) for lo in range(0, len(images), TOGETHER)]
     return np.concatenate(in_chunks(lambda part: _edges(images[part]), parts, "finding edges", progress))
 
@@ -32,7 +55,7 @@ def _edges(images: Floats) -> Floats:
     rows, columns = max(1, height // cell), max(1, width // cell)
     tops, lefts = (np.linspace(0, end, count + 1).astype(int)[:-1] for end, count in ((height, rows), (width, columns)))
     below = np.floor(direction)
-    share = direction - below  # between two directions a pixel counts for both
+    share = direction - below  # a pixel between two directions counts for both
     found = np.empty((n, rows, columns, DIRECTIONS), np.float32)
     for one in range(DIRECTIONS):
         counted = steep * np.where(below % DIRECTIONS == one, 1 - share, 0)
@@ -54,3 +77,8 @@ def _gradients(images: Floats) -> tuple[Floats, Floats]:
         across, down = (np.take_along_axis(one, steepest, axis=3)[..., 0] for one in (across, down))
     turn = np.arctan2(down, across) % np.float32(np.pi)
     return np.hypot(across, down), turn * np.float32(DIRECTIONS / np.pi)
+
+
+def _mean_length(X: npt.NDArray[Any]) -> float:
+    """The root of the mean square of the rows' lengths; 1 where all are 0."""
+    return float(np.sqrt(np.square(X, dtype=np.float64).sum(axis=1).mean())) or 1.0

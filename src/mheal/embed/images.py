@@ -39,7 +39,7 @@ class Pixels:
 
 
 def read_pixels(paths: Sequence[Path], progress: Progress | None = None) -> Pixels:
-    """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32; grey if all are."""
+    """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey."""
     looks = in_chunks(_look, paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
     sizes = {size for size, _ in seen}

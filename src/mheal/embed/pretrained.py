@@ -1,4 +1,4 @@
-"""Features from networks: timm and sentence-transformers, where the user has them, our own autoencoder and SimCLR."""
+"""Features from networks: timm and sentence-transformers where they are installed, our autoencoder and SimCLR."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -19,7 +19,7 @@ TEXTS_AT_ONCE = 256
 def timm_features(
     paths: Sequence[Path], name: str, progress: Progress | None = None
 ) -> tuple[npt.NDArray[Any], list[tuple[int, str]]]:
-    """What the pretrained timm model `name` sees in each image; and (position, reason) of those it could not read."""
+    """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
     timm = _needed("timm", f"timm:{name}", "pip install timm")
     torch = import_module("torch")
     from PIL import Image
@@ -56,7 +56,7 @@ def timm_features(
 
 
 def sentence_features(texts: Sequence[str], name: str, progress: Progress | None = None) -> npt.NDArray[Any]:
-    """What the sentence-transformers model `name` makes of each text."""
+    """Features of the texts by the sentence-transformers model `name`."""
     library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
     try:
         model = library.SentenceTransformer(name)
@@ -71,8 +71,7 @@ def sentence_features(texts: Sequence[str], name: str, progress: Progress | None
 
 
 def autoencoder_features(X: npt.NDArray[Any], seed: int, progress: Progress | None = None) -> npt.NDArray[Any]:
-    """The code an autoencoder learns for each row of X."""
-    # By name: the networks live on a floor above this one, and only who asks for them needs torch.
+    """The codes of an autoencoder that is trained on the rows of X."""
     module = _needed("mheal.embed.autoencoder", "autoencoder", "pip install 'mheal[deep]'")
     return np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
 
@@ -80,7 +79,7 @@ def autoencoder_features(X: npt.NDArray[Any], seed: int, progress: Progress | No
 def simclr_features(
     images: npt.NDArray[np.uint8], epochs: int | None, seed: int, progress: Progress | None = None
 ) -> npt.NDArray[Any]:
-    """What SimCLR, trained on the images (n, height, width[, channels]) themselves, sees in each."""
+    """Features of images (n, height, width[, channels]) by SimCLR, which is trained on these images."""
     module = _needed("mheal.embed.simclr", "simclr", "pip install 'mheal[deep]'")
     return np.asarray(module.encode(images, seed=seed, epochs=epochs, progress=progress), np.float32)
 

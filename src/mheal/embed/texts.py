@@ -1,4 +1,4 @@
-"""Texts: one a line of a .txt file, or one a row of a table; and TF-IDF, which turns them into vectors."""
+"""TF-IDF: vectors of texts without a network."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ MANY_TEXTS = 1_000  # above this, words that occur in one text only are dropped
 
 
 def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
-    """Words and pairs of words weighted by how rare they are, reduced to at most 100 columns; and a sentence on it."""
+    """Words and pairs of words, weighted by how rare they are, reduced to at most 100 columns; and a description."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 

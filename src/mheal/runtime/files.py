@@ -53,7 +53,7 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
         raise UserFileError(f"there is no file {str(file)!r}") from error
     except MemoryError as error:
         raise UserError(
-            f"{file.name} does not fit into memory: read fewer columns, or set a memory limit (.npy and .parquet)"
+            f"{file.name} does not fit into memory: use fewer columns, or a memory limit with .npy or .parquet files"
         ) from error
     except OSError as error:
         raise UserFileError(f"cannot read {file.name}: {_reason(error)}") from error
