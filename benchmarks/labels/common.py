@@ -18,8 +18,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MHEAL_NUM_THREADS")
-os.environ.update(dict.fromkeys(THREADS, "1"))  # one process per core; set before NumPy loads
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy loads: units are run side by side, one process a core
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["MHEAL_NUM_THREADS"] = "1"
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -142,28 +143,33 @@ def accuracy(model: Any, X: Any, y: Any) -> float:
 
 
 def labelled(
-    X: Any, strategy: str, budgets: Sequence[int], seed: int, y: Any = None, model: str | None = None, **options: Any
+    X: Any, strategy: Any, budgets: Sequence[int], seed: int, y: Any = None, model: str | None = None, **options: Any
 ) -> Iterator[Any]:
-    """Rows that have labels at each budget. A strategy that uses a model gets `model`, fitted on the labels so far.
+    """Rows that have labels at each budget; adaptive strategies get `model`, fitted on the labels so far.
 
-    Without `model`, mheal uses none and picks once.
+    Without `model`, mheal picks once.
     """
-    kind = mheal.strategies.get(strategy)
-    if model is None or kind.kind != "adaptive":
-        once = None if kind.kind == "one-shot" else mheal.select(X, budgets[-1], strategy=strategy, random_state=seed, **options)
+    chosen = mheal.strategies.get(strategy)() if isinstance(strategy, str) else strategy
+
+    def pick(n: int, **more: Any) -> Any:
+        return mheal.select(X, n, strategy=chosen, random_state=seed, **more, **options).indices
+
+    if chosen.kind == "one-shot":
+        yield from (pick(n) for n in budgets)
+    elif chosen.kind == "ranked" or model is None:
+        picks = pick(budgets[-1])
+        yield from (picks[:n] for n in budgets)
+    else:
+        rows = np.empty(0, np.int64)
         for n in budgets:
-            picks = mheal.select(X, n, strategy=strategy, random_state=seed, **options) if once is None else once
-            yield picks.indices[:n]
-        return
-    rows = np.empty(0, np.int64)
-    for n in budgets:
-        if len(rows) == 0 and (kind.needs_model or kind.needs_labels):
-            rows = np.random.default_rng(seed).permutation(len(X))[:n]
-        else:
-            seen = {"labeled": rows, "y": y[rows], "estimator": fitted(model, X[rows], y[rows], seed)} if len(rows) else {}
-            picks = mheal.select(X, n - len(rows), strategy=strategy, random_state=seed, **seen, **options)
-            rows = np.append(rows, picks.indices)
-        yield rows
+            if len(rows):
+                estimator = fitted(model, X[rows], y[rows], seed)
+                rows = np.append(rows, pick(n - len(rows), labeled=rows, y=y[rows], estimator=estimator))
+            elif chosen.needs_model or chosen.needs_labels:
+                rows = np.random.default_rng(seed).permutation(len(X))[:n]
+            else:
+                rows = pick(n)
+            yield rows
 
 
 # ---- comparison and layout

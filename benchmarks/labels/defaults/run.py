@@ -19,10 +19,11 @@ import mheal
 DATASETS = ("digits", "satimage", "phishing", "magic04", "mnist", "fashion_mnist", "nomao", "adult")
 BUDGETS = (10, 20, 50, 100, 200, 500)
 REPRESENTATIVES, POWERS, OUTLIERS = (0, 32, 64, 128, 256, 512), (1.1, 1.25, 1.5), (0.0, 0.02, 0.05, 0.08)
+NEAR_20 = "neighbors=20 density_power=1.25 outlier_fraction"
 SHOWN = [  # parameter, value, part and setting in rows.csv
     *(("n_representatives", str(n), "representatives", f"n_representatives={n}") for n in REPRESENTATIVES),
     *(("density_power", str(p), "density", f"neighbors=60 density_power={p} outlier_fraction=0.05") for p in POWERS),
-    *(("outlier_fraction", str(s), "density", f"neighbors=20 density_power=1.25 outlier_fraction={s}") for s in OUTLIERS),
+    *(("outlier_fraction", str(s), "density", f"{NEAR_20}={s}") for s in OUTLIERS),
     *(("neighbors", str(k), "density", f"neighbors={k} density_power=1.25 outlier_fraction=0.05")
       for k in (20, 40, 60, 100, 200)),
 ]  # fmt: skip
@@ -31,8 +32,8 @@ COLUMNS = ("part", "dataset", "seed", "setting", "labels", "accuracy")
 HEAD = """# Why are the defaults what they are?
 
 **`n_representatives=256, density_power=1.25, outlier_fraction=0.05`: {gain} points over random labels.** Other values
-between 32 and 512, 1.1 and 1.5, 0.02 and 0.08 are within {within} points. Representatives matter most: without them 20
-labels of digits give {before} %, with them {after} %.
+between 32 and 512, 1.1 and 1.5, 0.02 and 0.08 are within {within} points. Representatives matter most: without them
+20 labels of digits give {before} %, with them {after} %.
 
 {table}
 
@@ -40,11 +41,12 @@ Accuracy in %, mean over eight datasets, {labels} labels and two estimators; the
 (bold), in points, ± standard error, paired over datasets and {seeds} splits. Random: {random} %.
 
 The lower three were measured without representatives: `density_power` with 60 neighbors behind the local spacing,
-`outlier_fraction` with 20. Neighbors matter up to 50 labels only, where representatives are picked now; 20 was chosen on
-learnt features of images. There, 200 labels of MNIST give {mnist} % with 256 representatives and {fewer} % with 64.
+`outlier_fraction` with 20. Neighbors matter up to 50 labels only, where representatives are picked now; 20 was chosen
+on learnt features of images. There, 200 labels of MNIST give {mnist} % with 256 representatives and {fewer} % with
+64.
 
-The labels that compare these settings also chose among them: this page says where to start, not how well it will do on
-your data. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF SVM and logistic regression.
+The labels that compare these settings also chose among them: this page says where to start, not how well it will do
+on your data. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF SVM and logistic regression.
 Rows: mheal 0.1.0; the number of neighbors is a constant now. To measure the others again:
 
     python benchmarks/labels/defaults/run.py DATA --seeds 8
@@ -94,7 +96,8 @@ def page(rows):
     for parameter, value, part, setting in SHOWN:
         mine = scores[part][setting]
         chosen = value == TAKEN[parameter]
-        near += [] if parameter == "neighbors" or value in ("0", "0.0") else [abs(float(mean(mine, 4)) - float(mean(taken[parameter], 4)))]
+        if parameter != "neighbors" and float(value):
+            near.append(abs(float(mean(mine, 4)) - float(mean(taken[parameter], 4))))
         against = "–" if chosen else gain(mine, taken[parameter], 2)
         body.append([parameter, f"**{value}**" if chosen else value, mean(mine, 2), against])
     digits = [row for row in parts["representatives"] if (row["dataset"], row["labels"]) == ("digits", "20")]

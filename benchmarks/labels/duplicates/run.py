@@ -45,8 +45,9 @@ Accuracy in %, mean over 20 to 500 labels; the gain is that of deduplicating, in
 two datasets, two estimators and {seeds} splits. Random and the best other strategy (of {others}) are for comparison.
 "wrong" is the share of wrong labels among the first 500, without and with deduplicating.
 
-Measured on Adult and Nomao (70 % of the rows are the pool), MNIST and Fashion-MNIST (10,000 images and 2,000 copies, PCA
-to 30 columns), with logistic regression and an SVM, which also serve as the model. Rows: mheal 0.1.0. To measure again:
+Measured on Adult and Nomao (70 % of the rows are the pool), MNIST and Fashion-MNIST (10,000 images and 2,000 copies,
+PCA to 30 columns), with logistic regression and an SVM, which also serve as the model. Rows: mheal 0.1.0. To measure
+again:
 
     python benchmarks/labels/duplicates/run.py DATA
 """

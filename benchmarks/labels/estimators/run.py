@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 import numpy as np
-from common import IMAGES, Study, accuracy, fitted, gain, load, mean, means, quiet, table
+from common import IMAGES, Study, accuracy, fitted, gain, load, means, quiet, table
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -34,14 +34,14 @@ uses. If you will train nearest neighbours, pass `estimator=KNeighborsClassifier
 
 Gain in points over `mheal` without a model, mean over 200, 300 and 500 labels, ± standard error over {count} datasets
 ({held_out}) and {seeds} splits. Rows: whose uncertainty is used; "+" is the mean of several, "network" has one hidden
-layer of 128. Columns: what is then trained on the labels. To add neighbours to a model of your own helps as often as it
-hurts, so your `estimator` or `proba` is used as it is.
+layer of 128. Columns: what is then trained on the labels. To add neighbours to a model of your own helps as often as
+it hurts, so your `estimator` or `proba` is used as it is.
 
-The choice was made on {chosen}: there {ours} gains {before} in the mean
-and {best}, the best, {largest}. The former is cheaper on large pools.
+The choice was made on {chosen}: there {ours} gains {before} in the mean and {best}, the best, {largest}. The former
+is cheaper on large pools.
 
-100 rows are picked without a model, then up to 200, 300 and 500, each time with the estimator fitted on the labels so far.
-70 % of up to 8,000 rows (14,000 images, PCA to 30 columns) are the pool. Rows: mheal 0.1.0. To measure again:
+100 rows are picked without a model, then up to 200, 300 and 500, each time with the estimator fitted on the labels so
+far. 70 % of up to 8,000 rows (14,000 images, PCA to 30 columns) are the pool. Rows: mheal 0.1.0. To measure again:
 
     python benchmarks/labels/estimators/run.py DATA
 """

@@ -24,14 +24,14 @@ IMAGES, STEPS = 12_000, 400
 COLUMNS = ("dataset", "seed", "embedding", "model", "labels", "accuracy")
 HEAD = """# Which features of images should rows be picked by?
 
-**By pixels and edges together.** On CIFAR-10 that gains {network} points over pixels alone for a network and {svm} for an
-SVM; on digits and clothes it is level or better. So it is what `mheal select` and `mheal embed` do with images
+**By pixels and edges together.** On CIFAR-10 that gains {network} points over pixels alone for a network and {svm}
+for an SVM; on digits and clothes it is level or better. So it is what `mheal select` and `mheal embed` do with images
 (`--embed shapes`).
 
 {table}
 
-Accuracy in %, mean over the numbers of labels (network: {labels}; SVM: {more}) and {seeds} splits; the gain is that of
-both over pixels, in points, ± standard error, paired.
+Accuracy in %, mean over the numbers of labels (network: {labels}; SVM: {more}) and {seeds} splits; the gain is that
+of both over pixels, in points, ± standard error, paired.
 
 "pixels" and "edges" are PCA of the pixels and of histograms of edge directions, each row of unit length; "both" puts
 them side by side. `mheal` picks by these features without a model. The SVM and the network (the small convolutional

@@ -28,18 +28,18 @@ MIXED = ("cookie", "miscellaneous", "fortunes", "people", "ascii-art")  # fortun
 COLUMNS = ("dataset", "seed", "strategy", "scaling", "model", "labels", "accuracy")
 HEAD = """# How should embedded images and texts be scaled?
 
-**Give each row unit length; do not standardise the columns.** On four sets of images unit length gains {images} points
-over standardised columns at 20 labels and {later} at 100. So `scaling="auto"` leaves rows of unit length as they are and
-standardises the columns of all others, and `mheal embed` makes rows of unit length.
+**Give each row unit length; do not standardise the columns.** On four sets of images unit length gains {images}
+points over standardised columns at 20 labels and {later} at 100. So `scaling="auto"` leaves rows of unit length as
+they are and standardises the columns of all others, and `mheal embed` makes rows of unit length.
 
 {table}
 
-Accuracy in %, mean over datasets, two estimators and {seeds} splits; ± is the standard error of the paired gain of unit
-over standard. On texts no strategy is ahead of random at 100 and 200 labels.
+Accuracy in %, mean over datasets, two estimators and {seeds} splits; ± is the standard error of the paired gain of
+unit over standard. On texts no strategy is ahead of random at 100 and 200 labels.
 
 "standard" gives every column mean 0 and standard deviation 1, "raw" changes nothing, "unit" divides each row by its
-length. Images (MNIST, Fashion-MNIST, digits, CIFAR-10) are embedded by PCA, texts (fortunes by subject, Debian packages
-by section) by TF-IDF and SVD; the estimators see pixels, or all words. Rows: mheal 0.1.0. To measure again:
+length. Images (MNIST, Fashion-MNIST, digits, CIFAR-10) are embedded by PCA, texts (fortunes by subject, Debian
+packages by section) by TF-IDF and SVD; the estimators see pixels, or all words. Rows: mheal 0.1.0. To measure again:
 
     python benchmarks/labels/scaling/run.py DATA --seeds 4
 """

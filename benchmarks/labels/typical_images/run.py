@@ -26,26 +26,26 @@ COLUMNS = ("judged_on", "strategy", "seed", "labels", "spacing", "same", "accura
 HEAD = """# Which photographs should a network learn from?
 
 **With 1,000 or 2,000 labels, typical ones; from 5,000 on it hardly matters.** A network that learns from pixels alone
-gains most from images whose neighbors have the same class. TypiClust picks those, and is {ahead} points ahead of mheal
-at 1,000 labels and {ahead_2000} at 2,000. A classifier that learns from the
-features instead of the pixels need not care.
+gains most from images whose neighbors have the same class. TypiClust picks those, and is {ahead} points ahead of
+mheal at 1,000 labels and {ahead_2000} at 2,000. A classifier that learns from the features instead of the pixels need
+not care.
 
 {table}
 
 "spacing" is the mean place by local spacing (0 densest, 1 sparsest) and "same" the share of 20 neighbors with the
-image's own class, both of the first 2,000 picks. The last columns are the accuracy of a ResNet20 in %, mean of 3 seeds
-(1 seed from 5,000 labels on, except random), on the test images.
+image's own class, both of the first 2,000 picks. The last columns are the accuracy of a ResNet20 in %, mean of 3
+seeds (1 seed from 5,000 labels on, except random), on the test images.
 
 ## Would other settings help mheal?
 
-Not with certainty: gains over mheal without a model, in points, ± standard error over 3 seeds, on 10,000 training images
-left out of the pool. "mheal" uses the network's uncertainty from 1,000 labels on (up to there only the seed differs);
-the lower three are variants of that.
+Not with certainty: gains over mheal without a model, in points, ± standard error over 3 seeds, on 10,000 training
+images left out of the pool. "mheal" uses the network's uncertainty from 1,000 labels on (up to there only the seed
+differs); the lower three are variants of that.
 
 {variants}
 
-Pool: CIFAR-10, features of SimCLR, networks and recipe of the paper's Table 3, 20 random labels first. Rows: mheal 0.1.0
-on an H200, `density_power=1` on a CPU. To measure again:
+Pool: CIFAR-10, features of SimCLR, networks and recipe of the paper's Table 3, 20 random labels first. Rows: mheal
+0.1.0 on an H200, `density_power=1` on a CPU. To measure again:
 
     python benchmarks/labels/typical_images/run.py DATA --seeds 3
 """
