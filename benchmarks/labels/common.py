@@ -25,7 +25,7 @@ os.environ["MHEAL_NUM_THREADS"] = "1"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -119,9 +119,7 @@ def quiet() -> None:
 
 
 def classifier(name: str, seed: int, labels: int) -> Any:
-    """An estimator by name, for so many labels; "a+b" is the mean of both."""
-    if "+" in name:
-        return VotingClassifier([(part, classifier(part, seed, labels)) for part in name.split("+")], voting="soft")
+    """An estimator by name, for so many labels."""
     return {
         "logistic": lambda: LogisticRegression(max_iter=1000),
         "svm": lambda: SVC(C=10),

@@ -11,11 +11,14 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1]))
 import numpy as np
 from common import IMAGES, Study, accuracy, fitted, gain, load, means, quiet, table
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import mheal
+from mheal.strategy import Pool
+from mheal.uncertainty import probabilities
 
 CHOSEN = ("adult", "nomao", "mnist", "fashion_mnist")
 HELD_OUT = ("satimage", "magic04", "phishing", "digits")
@@ -57,6 +60,24 @@ def split(data, name, seed):
     return scaler.transform(X[pool]), y[pool], scaler.transform(X[test]), y[test]
 
 
+class Mean(BaseEstimator):
+    """Mean class probabilities of classifiers; softmax of the decision values for those without probabilities."""
+
+    def __init__(self, names, seed):
+        self.names = names
+        self.seed = seed
+
+    def fit(self, X, y):
+        """Fit every classifier on these labels."""
+        self.models_ = [fitted(name, X, y, self.seed) for name in self.names]
+        self.classes_ = self.models_[0].classes_
+        return self
+
+    def predict_proba(self, X):
+        """(rows, classes)."""
+        return np.mean([probabilities(Pool(X, model=m), np.arange(len(X))) for m in self.models_], axis=0)
+
+
 def picked(estimator, X, y, seed):
     """Rows with labels at each budget."""
     if estimator == "random":
@@ -64,7 +85,7 @@ def picked(estimator, X, y, seed):
         return [order[:budget] for budget in BUDGETS]
     rows, found = mheal.select(X, FIRST, random_state=seed).indices, []
     for budget in BUDGETS:
-        model = {} if estimator == "none" else {"y": y[rows], "estimator": fitted(estimator, X[rows], y[rows], seed)}
+        model = {} if estimator == "none" else {"y": y[rows], "estimator": Mean(estimator.split("+"), seed)}
         more = mheal.select(X, budget - len(rows), labeled=rows, random_state=seed, **model)
         rows = np.append(rows, more.indices)
         found.append(rows)

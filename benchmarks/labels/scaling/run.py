@@ -21,7 +21,8 @@ from sklearn.svm import LinearSVC
 
 IMAGES, TEXTS = ("mnist", "fashion_mnist", "digits", "cifar10"), ("fortunes", "debian")
 SCALINGS = ("standard", "raw", "unit")
-STRATEGIES = ("mheal", "kmeans", "kmedoids", "coreset", "typiclust", "maxherding")
+OURS = "mheal without a model"
+STRATEGIES = (OURS, "kmeans", "kmedoids", "coreset", "typiclust", "maxherding")
 BUDGETS = (20, 50, 100, 200, 500)
 ITEMS, SECTIONS, FEWEST = 14_000, 15, 200
 MIXED = ("cookie", "miscellaneous", "fortunes", "people", "ascii-art")  # fortunes of no one subject
@@ -111,7 +112,8 @@ def run(job):
     else:
         E = embedded(mine, text, seed)
         pools = {"standard": (E, "standard"), "raw": (E, "raw"), "unit": (normalize(E), "raw")}
-        curves = {s: labelled(X, strategy, BUDGETS, seed, scaling=as_is) for s, (X, as_is) in pools.items()}
+        called = "mheal" if strategy == OURS else strategy
+        curves = {s: labelled(X, called, BUDGETS, seed, scaling=as_is) for s, (X, as_is) in pools.items()}
     found = []
     for scaling, steps in curves.items():
         for rows in (pool[picks] for picks in steps):
@@ -129,15 +131,14 @@ def page(rows):
         at = {n: [row for row in mine if row["labels"] == str(n)] for n in BUDGETS}
         random = {n: means([r for r in at[n] if r["strategy"] == "random"], "scaling", unit)[""] for n in BUDGETS}
         body.append([kind, "random", "–", *(mean(random[n]) for n in BUDGETS)])
-        for strategy in ("mheal", "kmedoids", "typiclust"):
-            stored = "mheal without a model" if strategy == "mheal" else strategy
-            scores = {n: means([r for r in at[n] if r["strategy"] == stored], "scaling", unit) for n in BUDGETS}
-            for scaling in SCALINGS if strategy == "mheal" else ("standard", "unit"):
+        for strategy in (OURS, "kmedoids", "typiclust"):
+            scores = {n: means([r for r in at[n] if r["strategy"] == strategy], "scaling", unit) for n in BUDGETS}
+            for scaling in SCALINGS if strategy == OURS else ("standard", "unit"):
                 shown = f"**{scaling}**" if scaling == "unit" else scaling
                 body.append([kind, strategy, shown, *(mean(scores[n][scaling]) for n in BUDGETS)])
-            if strategy == "mheal":
+            if strategy == OURS:
                 gains[kind] = [gain(scores[n]["unit"], scores[n]["standard"]) for n in BUDGETS]
-                body.append([kind, "mheal", "gain", *gains[kind]])
+                body.append([kind, OURS, "gain", *gains[kind]])
     head = ["items", "strategy", "scaling", *(f"{n} labels" for n in BUDGETS)]
     images, later = (gains["images"][BUDGETS.index(n)].removeprefix("+") for n in (20, 100))
     splits = len({row["seed"] for row in rows})
