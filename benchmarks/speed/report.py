@@ -52,20 +52,21 @@ def goals() -> Iterator[Goal | Ceiling]:
     work, row = "SphericalKMeans 100k × 128, k = 1000", "100kx128 k=1000"
     yield Goal(work, "best of intelex, NumPy blocked", "kmeans", row, ("intelex", "numpy blocked"), 1.3, 1.7)
     yield Goal(work, "faiss", "kmeans", row, ("faiss",), 6.0)
-    work, row = "max_min 100k × 128, 1,000 picks", "100kx128 1000 picks"
+    work, row = "farthest_first 100k × 128, 1,000 picks", "100kx128 1000 picks"
     yield Goal(work, "sgemv loop", "traversal", row, ("sgemv loop",), 12.0, 25.0)
     yield Goal(work, "best exact package", "traversal", row, EXACT_PACKAGES, 15.0)
     yield Goal(work, "scikit-activeml CoreSet", "traversal", row, ("scikit-activeml",), 100.0)
     row = "1Mx64 100 picks"
-    yield Goal("max_min 1M × 64, 100 picks", "sgemv loop", "traversal", row, ("sgemv loop",), 6.0, 20.0)
-    work, row = "charged max_min 100k × 128, 1,000 picks, spacing included", "charged 100kx128 1000 picks"
-    yield Goal(work, "sgemv loop (uncharged)", "traversal", row, ("sgemv loop",), 5.0, 12.0)
-    work, row = "`mheal.select` default, 100k × 128, budget 1,000", "select vs scikit-activeml"
+    yield Goal("farthest_first 1M × 64, 100 picks", "sgemv loop", "traversal", row, ("sgemv loop",), 6.0, 20.0)
+    work = "farthest_first with density weights, 100k × 128, 1,000 picks"
+    row = "density 100kx128 1000 picks"
+    yield Goal(work, "sgemv loop (without weights)", "traversal", row, ("sgemv loop",), 5.0, 12.0)
+    work, row = "`mheal.select` 100k × 128, 1,000 picks", "select vs scikit-activeml"
     yield Goal(work, "scikit-activeml CoreSet", "selection", row, ("CoreSet",), 20.0, 50.0)
     yield Goal(work, "scikit-activeml TypiClust", "selection", row, ("TypiClust",), 20.0, 50.0)
     row = "select vs apricot"
     yield Goal(work, "apricot facility location", "selection", row, ("apricot",), 20.0, 50.0)
-    work = "`MHEAL.paper`, 1M × 128, k = 10, m = 10, budget 1,000"
+    work = "`PaperMHEAL` 1M × 128, 10 clusters, 10 starts, 1,000 picks"
     yield Goal(work, "straightforward NumPy Algorithm 2", "selection", "paper", ("numpy",), 6.0, 15.0)
     yield Goal(work, "the same, restarts in lockstep", "selection", "paper", ("numpy lockstep",), None)
     work = "extra peak memory of `select`, 1M × 128"
@@ -87,10 +88,10 @@ def goals() -> Iterator[Goal | Ceiling]:
             work, "in memory, from the .npy file", "out_of_core", form, ("in_memory", "seconds"), None, None, " s"
         )
         yield Ceiling(work, "allowed: 3 × 10 reads", "out_of_core", form, ("allowed_seconds",), None, None, " s")
-    for name in ("max_min", "select"):
+    for name in ("farthest_first", "select"):
         work = "growth from 10⁴ to 10⁷ rows, exponent"
         yield Ceiling(work, name, "scaling", f"{name} rows", ("exponent",), 1.05)
-    for name in ("max_min", "select"):
+    for name in ("farthest_first", "select"):
         work = "growth from 10² to 10⁴ picks, exponent"
         yield Ceiling(work, name, "scaling", f"{name} picks", ("exponent",), 1.0)
 
