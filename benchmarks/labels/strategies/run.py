@@ -24,7 +24,7 @@ STRATEGIES = (
     "typiclust", "probcover", "maxherding", "ted", "support-points", "margin", "least-confidence", "entropy", "qbc",
     "gen", "spal", "aldr", "hierarchical", "uherding", "badge",
 )  # fmt: skip
-COLUMNS = ("dataset", "model", "seed", "strategy", "labels", "accuracy", "balanced_accuracy")
+COLUMNS = ("dataset", "estimator", "seed", "strategy", "labels", "accuracy", "balanced_accuracy")
 HEAD = """# Which strategy should I use?
 
 **`mheal` has the best mean rank of {count} strategies ({best}), and the highest mean accuracy ({accuracy} %).**
@@ -53,10 +53,10 @@ class WithoutModel(mheal.MHEAL):
 
 def run(job):
     """The learning curve of one strategy."""
-    data, dataset, model, seed, strategy = job
+    data, dataset, estimator, seed, strategy = job
     quiet()
     chosen = WithoutModel() if strategy == WithoutModel.name else strategy
-    curves = simulate(*load(data, dataset), [chosen], BUDGETS, model, seeds=[seed])
+    curves = simulate(*load(data, dataset), [chosen], BUDGETS, estimator, [seed])
     return [[*job[1:], r["labels"], round(r["accuracy"], 5), round(r["balanced_accuracy"], 5)] for r in curves.rows]
 
 
@@ -64,9 +64,9 @@ def page(rows):
     """A row for each strategy, best rank first."""
     cases = {}
     for row in rows:
-        numbers = {"seed": int(row["seed"]), "labels": int(row["labels"]), "seconds": 0.0}
+        numbers = {"seed": int(row["seed"]), "labels": int(row["labels"])}
         numbers |= {name: float(row[name]) for name in ("accuracy", "balanced_accuracy")}
-        cases.setdefault((row["dataset"], row["model"]), []).append(row | numbers)
+        cases.setdefault((row["dataset"], row["estimator"]), []).append(row | numbers)
     curves = [Curves(of_case) for of_case in cases.values()]
     names = curves[0].strategies
     rank = {name: np.mean([c.ranks()[name] for c in curves]) for name in names}
@@ -94,7 +94,7 @@ def page(rows):
 
 def units(seeds):
     """Every strategy on every split."""
-    return [(d, m, seed, s) for seed in range(seeds) for d in DATASETS for m in ESTIMATORS for s in STRATEGIES]
+    return [(d, e, seed, s) for seed in range(seeds) for d in DATASETS for e in ESTIMATORS for s in STRATEGIES]
 
 
 if __name__ == "__main__":
