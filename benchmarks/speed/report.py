@@ -227,8 +227,8 @@ def write(folder: Path) -> str:
         raise SystemExit(f"no results in {folder}: run the benchmarks first")
     text = (
         "# Speed and memory: results\n\nWritten by `report.py`; [how it is measured](../README.md). Ratios are peer "
-        "time over ours, minimum of the runs (median in brackets); beside them the seconds, theirs / ours. The targets are "
-        "our own.\n\n"
+        "time over ours, minimum of the runs (median in brackets); beside them the seconds, theirs / ours. The targets "
+        "are our own.\n\n"
     )
     if any(data["quick"] for data in results.values()):
         text += "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
