@@ -18,8 +18,8 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: .venv/.bench ## every peer beside us; rewrites benchmarks/results
-	$(BIN)/python benchmarks/run_all.py
+bench: .venv/.bench ## every peer beside us; rewrites benchmarks/speed/results
+	$(BIN)/python benchmarks/speed/run_all.py
 
 docs: .venv/.docs ## docs/_build/html/index.html
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
@@ -43,6 +43,6 @@ $(BIN)/python:
 	$(INSTALL) -e '.[docs]'
 	@touch $@
 
-.venv/.bench: .venv/.dev benchmarks/requirements.txt
-	$(INSTALL) -r benchmarks/requirements.txt
+.venv/.bench: .venv/.dev benchmarks/speed/requirements.txt
+	$(INSTALL) -r benchmarks/speed/requirements.txt
 	@touch $@

@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper as one would write it in NumPy: the yardstick for `MHEAL.paper`.
+"""Algorithm 2 of the paper as one would write it in NumPy: the yardstick for `PaperMHEAL`.
 
 Vectorised throughout, distances kept incrementally, no work repeated; no other tricks.
 `lockstep=True` is the better-informed version: all restarts of a cluster share one matrix product a step.

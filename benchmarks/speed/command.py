@@ -4,28 +4,12 @@ Each case is a fresh process: start of Python, reading, picking, writing. The ke
 that is not counted. Peak memory counts the pages of the mapped file too.
 """
 
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-from harness import Book, arguments, wanted
+from harness import Book, arguments, command, wanted
 from pools import mixture
-
-
-def run(folder: Path, *options: str) -> dict[str, float]:
-    """Seconds and peak megabytes (10⁶) of one command."""
-    command = [sys.executable, "-m", "mheal", "select", "pool.npy", *options]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"{' '.join(command)} failed: {process.stderr.read().decode()}")  # type: ignore[union-attr]
-    return {"seconds": seconds, "peak_mb": usage.ru_maxrss * 1024 / 1e6}
 
 
 def main() -> None:
@@ -36,12 +20,13 @@ def main() -> None:
         folder = Path(name)
         np.save(folder / "pool.npy", mixture(n, d, 50, seed=7, spread=args.spread))
         size = (folder / "pool.npy").stat().st_size / 1e6
-        run(folder, "--budget", str(budget))
+        select = ("-m", "mheal", "select", "pool.npy", "--budget", str(budget))
+        command(*select, cwd=folder)
         reference = (folder / "picks.csv").read_bytes()
         for key, options in {"plain": (), f"--max-memory {limit}MB": ("--max-memory", f"{limit}MB")}.items():
             if not wanted(args, key):
                 continue
-            runs = [run(folder, "--budget", str(budget), *options) for _ in range(args.rounds)]
+            runs = [command(*select, *options, cwd=folder) for _ in range(args.rounds)]
             same = (folder / "picks.csv").read_bytes() == reference
             peak = max(r["peak_mb"] for r in runs)
             within = peak <= (limit if options else size + 1000)

@@ -22,6 +22,7 @@ from distributed import Client, LocalCluster
 from pools import mixture
 
 import mheal
+from mheal.io.dask_parquet import read_parquet
 
 BLOCK = 100_000  # rows written at a time
 
@@ -116,9 +117,7 @@ def streaming(args: argparse.Namespace, folder: Path, say: Callable[..., None]) 
     with workers(args.workers, args.memory) as client:
         before = psutil.Process().memory_info().rss / 1e6
         with Watch(client) as watch:
-            took, picks = seconds(
-                lambda: mheal.select(mheal.backends.dask.read_parquet(folder / "shard-*.parquet"), args.budget)
-            )
+            took, picks = seconds(lambda: mheal.select(read_parquet(folder / "shard-*.parquet"), args.budget))
         say("parquet", seconds=took, picks=len(picks), worker_mb=watch.peak, client_mb_before=before)
 
 

@@ -1,6 +1,6 @@
 """The torch backend on its device: a selection and its parts, k-means against a plain torch loop, CPU, streaming.
 
-    python benchmarks/gpu.py [--rows N --columns D --clusters K --budget B] [--out FILE]
+    python benchmarks/speed/gpu.py [--rows N --columns D --clusters K --budget B] [--out FILE]
 
 Writes one JSON line per measurement as it comes. Without a GPU it runs on CPU tensors, for tiny sizes.
 """
@@ -12,8 +12,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +21,13 @@ import torch
 from pools import mixture
 
 import mheal
-from mheal import selector as algorithm
 from mheal.backends.torch import Points
-from mheal.cluster.plain import PlainLloyd
+from mheal.cluster.lloyd import lloyd
+from mheal.runtime.checkpoint import NullCheckpoint
 
 ITERATIONS = 10
-WARM_UP = 320  # picks, enough that some come after the cover
+WARM_UP = 320  # picks, enough that some come after the representatives
 CHUNK = 1 << 16  # rows whose scores the plain loop has at one time
-PARTS = {
-    "sampled_clusters": "clusters",
-    "local_spacing": "spacing",
-    "charge_of": "charge",
-    "cover": "cover",
-    "spread_pool": "traversal",
-}
 
 
 class Report:
@@ -77,30 +69,18 @@ def seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
     return min(times), result
 
 
-@contextmanager
-def parts_timed(kind: type[mheal.MHEAL]) -> Iterator[dict[str, float]]:
-    """While it lasts the steps of this kind of MHEAL note how long they take."""
-    took: dict[str, float] = {}
+class Timed(NullCheckpoint):
+    """A checkpoint that stores nothing and measures how long each stage of a selection takes."""
 
-    def timed(work: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def run(*args: Any, **options: Any) -> Any:
-            spent, result = seconds(lambda: work(*args, **options))
-            took[name] = took.get(name, 0.0) + spent
-            return result
+    def __init__(self) -> None:
+        super().__init__()
+        self.took: dict[str, float] = {}
 
-        return run
-
-    originals = {name: getattr(algorithm, name) for name in PARTS}
-    points = kind._points
-    for name, part in PARTS.items():
-        setattr(algorithm, name, timed(originals[name], part))
-    kind._points = timed(points, "standardise")
-    try:
-        yield took
-    finally:
-        kind._points = points
-        for name, work in originals.items():
-            setattr(algorithm, name, work)
+    def stage(self, name: str, compute: Callable[[], Any], rng: Any = None) -> Any:
+        """Compute, and add up the seconds."""
+        spent, result = seconds(compute)
+        self.took[name] = self.took.get(name, 0.0) + spent
+        return result
 
 
 def blobs(n: int, d: int, device: torch.device, components: int = 50, seed: int = 0) -> torch.Tensor:
@@ -146,7 +126,9 @@ def plain_lloyd(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, t
 
 def objective(points: Points, C: Any) -> float:
     """Mean cosine with the nearest centre."""
-    return float(points.assign(np.asarray(C)).cosine().mean())
+    fitting = points.fitting(len(C))
+    fitting.assign(np.asarray(C))
+    return float(np.vdot(fitting.sums, np.asarray(C, np.float64)) / fitting.mass.sum())
 
 
 def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
@@ -158,9 +140,10 @@ def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
     flops = 2 * len(X) * X.shape[1] * k
     entry: dict[str, Any] = {"iterations": ITERATIONS}
     once = Points.raw(X[: min(len(X), 1 << 18)])
-    seconds(lambda: PlainLloyd(once, start).run(1, 0.0))
-    spent, ours = seconds(lambda: PlainLloyd(points, start).run(ITERATIONS, 0.0))
-    one_pass, _ = seconds(lambda: points.assign(start), repeats=3)
+    seconds(lambda: lloyd(once, start, max_iter=1, tol=0.0))
+    spent, ours = seconds(lambda: lloyd(points, start, max_iter=ITERATIONS, tol=0.0))
+    fitting = points.fitting(k)
+    one_pass, _ = seconds(lambda: fitting.assign(start), repeats=3)
     plain, (C, labels) = seconds(lambda: plain_lloyd(X, torch.tensor(start, device=X.device)))
     entry |= {"seconds": spent, "seconds_per_pass": spent / passes, "seconds_per_bare_pass": one_pass}
     entry |= {"plain_seconds": plain, "plain_seconds_per_pass": plain / passes, "ratio": plain / spent}
@@ -173,26 +156,17 @@ def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
 
 def selection(report: Report, name: str, model: mheal.MHEAL, X: Any, budget: int, **more: Any) -> float:
     """One selection from the first row to the last pick, split in parts."""
-    with parts_timed(type(model)) as took:
-        spent, picks = seconds(lambda: model.select(X, budget))
-    parts = {part: round(t, 4) for part, t in took.items()}
+    timed = Timed()
+    spent, picks = seconds(lambda: mheal.select(X, budget, strategy=model, checkpoint=timed))
+    parts = {part: round(t, 4) for part, t in timed.took.items()}
+    parts["other"] = round(spent - sum(timed.took.values()), 4)
     unique = len(np.unique(picks.indices)) == budget
     report.add(name, seconds=spent, parts=parts, radius=float(picks.radius[-1]), all_different=unique, **more)
     return spent
 
 
-class FromHost(mheal.MHEAL):
-    """MHEAL for an array on the host that goes through the device, of which it may take LIMIT bytes."""
-
-    LIMIT, DEVICE = 0.0, "cpu"
-
-    def _points(self, X: Any, *_: Any) -> Points:
-        return Points.standardized(X, self.DEVICE, self.LIMIT)
-
-
 def streamed(report: Report, X: torch.Tensor, k: int, budget: int, share: float) -> None:
-    """The same pool from a memory map, too large for what the device may give it."""
-    FromHost.LIMIT, FromHost.DEVICE = share * X.numel() * X.element_size(), str(X.device)
+    """The same pool from a memory map, beside so much other data that it does not fit on the device."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pool.npy"
         pool = np.lib.format.open_memmap(path, "w+", np.float32, tuple(X.shape))
@@ -200,12 +174,17 @@ def streamed(report: Report, X: torch.Tensor, k: int, budget: int, share: float)
             pool[lo : lo + (1 << 20)] = X[lo : lo + (1 << 20)].cpu().numpy()
         pool.flush()
         pool = np.load(path, mmap_mode="r")
-        if X.is_cuda:
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
-        selection(report, "selection, streamed", FromHost(k, random_state=0), pool, budget, limit=FromHost.LIMIT)
-        if X.is_cuda:
-            report.add("memory, streamed", bytes=torch.cuda.max_memory_allocated() - before, pool=pool.nbytes)
+        device, size = X.device, X.numel() * X.element_size()
+        del X
+        torch.cuda.empty_cache()
+        free = torch.cuda.mem_get_info(device)[0]
+        other = torch.empty(max(0, int(free - share * size)), dtype=torch.uint8, device=device)
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        model = mheal.MHEAL(k, device=str(device), random_state=0)
+        selection(report, "selection, streamed", model, pool, budget, limit=share * size)
+        report.add("memory, streamed", bytes=torch.cuda.max_memory_allocated() - before, pool=pool.nbytes)
+        del other
 
 
 def main() -> None:
@@ -216,7 +195,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=10_000)
     parser.add_argument("--cpu-rows", type=int, default=1_000_000, help="rows of the CPU's own run; 0: none")
     parser.add_argument(
-        "--limit", type=float, default=0.2, help="share of the pool that may be on the device, streamed"
+        "--limit", type=float, default=1.0, help="streamed: free memory of the device, as a share of the pool"
     )
     parser.add_argument("--only", nargs="*", choices=["selection", "kmeans", "cpu", "streamed"], help="by default all")
     parser.add_argument("--out", type=Path, help="file to write the lines to, too")
@@ -230,22 +209,20 @@ def main() -> None:
     X = blobs(args.rows, args.columns, device)
     model = mheal.MHEAL(args.clusters, random_state=0)
     few = max(args.clusters, 2048)
-    model.select(X[: 2 * few], WARM_UP)  # libraries load, kernels compile
+    mheal.select(X[: 2 * few], WARM_UP, strategy=model)  # libraries load, kernels compile
     spent = None
     if "selection" in wanted:
         selection(report, "selection, first", model, X, args.budget)
         spent = selection(report, "selection", model, X, args.budget)
-        full = mheal.MHEAL(args.clusters, cluster_sample=None, random_state=0)
-        selection(report, "selection, k-means on all rows", full, X, args.budget)
     if "kmeans" in wanted:
         kmeans(report, X, args.clusters, rates["float32"])
-    if "streamed" in wanted:
+    if "streamed" in wanted and X.is_cuda:
         streamed(report, X, args.clusters, args.budget, args.limit)
     if "cpu" in wanted and args.cpu_rows:
         del X
         rows, budget = args.cpu_rows, min(args.budget, args.cpu_rows // 2)
         pool = mixture(rows, args.columns)
-        model.select(pool[: 2 * few], WARM_UP)
+        mheal.select(pool[: 2 * few], WARM_UP, strategy=model)
         slow = selection(report, "selection, CPU", model, pool, budget, cpu_rows=rows, cpu_budget=budget)
         if spent is not None:
             report.add("CPU against device, per row", ratio=(slow / rows) / (spent / args.rows), cpu_rows=rows)

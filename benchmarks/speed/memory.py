@@ -57,7 +57,7 @@ def child(case: str, n: int, d: int, budget: int, spread: float, file: str) -> N
     else:
         X = mixture(n, d, 50, seed=7, spread=spread)
         warm = X[: n // 50].copy()
-    mheal.select(warm, budget=min(budget, len(warm) // 20), random_state=0)
+    mheal.select(warm, min(budget, len(warm) // 20), random_state=0)
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)  # give freed warm-up memory back, or it would hide new use
     time.sleep(0.1)
@@ -65,7 +65,7 @@ def child(case: str, n: int, d: int, budget: int, spread: float, file: str) -> N
     watch = Watch()
     watch.start()
     begin = time.perf_counter()
-    picks = mheal.select(X, budget=budget, random_state=0).indices
+    picks = mheal.select(X, budget, random_state=0).indices
     took = time.perf_counter() - begin
     watch.done.set()
     watch.join()

@@ -1,4 +1,4 @@
-"""Where the time of SphericalKMeans goes: seconds of every pass over 1M × 128 rows, with and without codes.
+"""Where the time of SphericalKMeans goes: seconds of every pass over 1M × 128 rows, quantized or not.
 
 The parts of one fit of kmeans.py: the norms, ten assignments, and the one that ends it. Minimum over the rounds.
 """
@@ -9,23 +9,21 @@ import numpy as np
 from harness import Book, arguments, wanted
 from pools import mixture, unit_rows
 
-from mheal.backends.cpu import quantized as codes
+from mheal.backends.cpu.fitting import CpuFitting
 from mheal.backends.cpu.points import Points
-from mheal.cluster.lloyd import Lloyd
-
-USABLE = codes.usable
 
 
-def passes(X: np.ndarray, centres: np.ndarray) -> list[float]:
+def passes(X: np.ndarray, centers: np.ndarray, quantize: bool) -> list[float]:
     """Seconds of the norms and of each assignment."""
     start = time.perf_counter()
-    lloyd = Lloyd(Points.raw(X), centres)
+    fitting = CpuFitting(Points.raw(X), len(centers), quantize=quantize)
     took = [time.perf_counter() - start]
     for _ in range(11):
         start = time.perf_counter()
-        lloyd.assign()
+        fitting.assign(centers)
         took.append(time.perf_counter() - start)
-        lloyd.update()
+        length = np.linalg.norm(fitting.sums, axis=1, keepdims=True)
+        centers = np.where(length > 0, fitting.sums / np.maximum(length, 1e-12), centers).astype(np.float32)
     return took
 
 
@@ -37,11 +35,10 @@ def main() -> None:
     for k in (10, 100):
         C0 = X[np.random.default_rng(2).choice(n, k, replace=False)].copy()
         best = {}
-        for mode, usable in {"codes": USABLE, "no codes": lambda *_: False}.items():
+        for mode, quantize in {"quantized": True, "float": False}.items():
             if not wanted(args, f"k={k} {mode}"):
                 continue
-            codes.usable = usable
-            best[mode] = np.min([passes(X, C0) for _ in range(args.rounds + 1)], axis=0)
+            best[mode] = np.min([passes(X, C0, quantize) for _ in range(args.rounds + 1)], axis=0)
             shown = " ".join(f"{1000 * s:.0f}" for s in best[mode])
             print(f"k={k:<4} {mode:9} {best[mode].sum():.3f} s: norms, first, …, last (ms): {shown}", flush=True)
             book.save(f"k={k} {mode}", {"shape": [n, d], "k": k, "seconds": best[mode].tolist()})

@@ -16,8 +16,8 @@ def works() -> dict[str, Callable[[np.ndarray, int], Any]]:
     import mheal
 
     return {
-        "max_min": lambda X, n: mheal.farthest_first(X, n, start=0),
-        "select": lambda X, n: mheal.select(X, budget=n, random_state=0).indices,
+        "farthest_first": lambda X, n: mheal.farthest_first(X, n, start=0),
+        "select": lambda X, n: mheal.select(X, n, random_state=0).indices,
     }
 
 

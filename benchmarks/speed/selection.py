@@ -1,4 +1,4 @@
-"""`mheal.select` against scikit-activeml and apricot; `MHEAL.paper` against Algorithm 2 in NumPy."""
+"""`mheal.select` against scikit-activeml and apricot; `PaperMHEAL` against Algorithm 2 in NumPy."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def select(X: np.ndarray, budget: int) -> Contender:
     def build() -> Any:
         import mheal
 
-        mheal.select(X[:2000], budget=20, random_state=0)
-        return lambda: mheal.select(X, budget=budget, random_state=0).indices
+        mheal.select(X[:2000], 20, random_state=0)
+        return lambda: mheal.select(X, budget, random_state=0).indices
 
     return Contender(build)
 
@@ -86,7 +86,7 @@ def paper_row(args: Any, book: Book) -> None:
     some = X[np.random.default_rng(6).choice(n, k, replace=False)]
     C0 = StandardScaler().fit(X).transform(some)
     C0 /= np.linalg.norm(C0, axis=1, keepdims=True)
-    draw = np.random.RandomState(0)  # as MHEAL draws: one number for the check, one for k-means, then these
+    draw = np.random.RandomState(0)  # as PaperMHEAL draws: one number for the check, one for k-means, then these
     draw.randint(2**31, size=2)
     seeds = draw.randint(2**31, size=k)
 
@@ -94,7 +94,7 @@ def paper_row(args: Any, book: Book) -> None:
         import mheal
 
         def pick(A: np.ndarray = X, b: int = budget) -> Any:
-            model = mheal.MHEAL.paper(k, init=C0, n_init=1, max_iter=10, tol=0.0, random_state=0)
+            model = mheal.PaperMHEAL(k, init=C0, max_iter=10, tol=0.0, random_state=0)
             return model.select(A, b).indices
 
         pick(X[:2000], 2 * k)

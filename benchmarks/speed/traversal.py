@@ -1,4 +1,4 @@
-"""Farthest-first traversal (Eq. 8), plain and charged, against everything that does the plain one.
+"""Farthest-first traversal (Eq. 8), plain and weighted by density, against everything that does the plain one.
 
 All start at row 0 of the same float32 rows; peers with heuristics are timed but marked inexact.
 """
@@ -13,11 +13,11 @@ from pools import greedy_shortfall, mixture, on_grid, same_picks
 ROWS = {  # name: (rows, columns, picks, with packaged peers)
     "100kx128 1000 picks": (100_000, 128, 1000, True),
     "1Mx64 100 picks": (1_000_000, 64, 100, True),
-    "charged 100kx128 1000 picks": (100_000, 128, 1000, False),
+    "density 100kx128 1000 picks": (100_000, 128, 1000, False),
 }
 QUICK = {
     "3000x16 50 picks": (3_000, 16, 50, True),
-    "charged 3000x16 50 picks": (3_000, 16, 50, False),
+    "density 3000x16 50 picks": (3_000, 16, 50, False),
 }
 PROBED = ("scikit-activeml",)  # slow: tried on a twentieth of the rows first
 HEURISTIC = ("fpsample npdu",)
@@ -82,17 +82,15 @@ def packaged(X: np.ndarray, n: int) -> dict[str, Contender]:
     }
 
 
-def ours(X: np.ndarray, n: int, charged: bool) -> Contender:
+def ours(X: np.ndarray, n: int, power: float | None) -> Contender:
     def build() -> Any:
         import mheal
 
-        if charged:
-            mheal.algorithms.charged_max_min(X[:2000], 20)
-            return lambda: mheal.algorithms.charged_max_min(X, n)
-        mheal.farthest_first(X[:2000], 20, start=0)
-        return lambda: mheal.farthest_first(X, n, start=0)
+        options = {"start": 0} if power is None else {"density_power": power}
+        mheal.farthest_first(X[:2000], 20, **options)
+        return lambda: mheal.farthest_first(X, n, **options)
 
-    return Contender(build, note="spacing included" if charged else "")
+    return Contender(build, note="spacing included" if power else "")
 
 
 def loop(X: np.ndarray, n: int) -> Contender:
@@ -135,9 +133,9 @@ def main() -> None:
     for key, (n, d, picks, peers) in (QUICK if args.quick else ROWS).items():
         if not wanted(args, key):
             continue
-        charged = key.startswith("charged")
+        power = 1.25 if key.startswith("density") else None
         X = mixture(n, d, 50, seed=3, spread=args.spread)
-        sides = {"mheal": ours(X, picks, charged), "sgemv loop": loop(X, picks)}
+        sides = {"mheal": ours(X, picks, power), "sgemv loop": loop(X, picks)}
         if peers:
             sides |= packaged(X, picks)
             small = packaged(X[: n // 20], picks)
@@ -145,7 +143,7 @@ def main() -> None:
                 sides[name].expected = expect(small[name], 20)
         stats, results = race(sides, args.rounds, args.time_limit)
         row = {"shape": [n, d], "picks": picks, "contenders": stats}
-        if not charged:
+        if power is None:
             row["guard"] = guard = guards(X, picks, results)
             row["best_packaged"] = best_packaged(stats)
             for name, entry in guard["picks"].items():

@@ -244,7 +244,7 @@ class Strategy(BaseEstimator, ABC):
         if why is not None:
             warn_unused(why)
             return None
-        return fit_on_pool(estimator or self.default_estimator, 0, X, labeled, classes)
+        return fit_on_pool(self.default_estimator if estimator is None else estimator, 0, X, labeled, classes)
 
     def _explained(self, picks: Selection, index: Any) -> Selection:
         """The picks with a reason each, and with the index of the frame they are from."""

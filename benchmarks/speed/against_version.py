@@ -1,0 +1,209 @@
+"""Speed and memory of this tree beside another version of mheal, in alternating processes.
+
+    python benchmarks/speed/against_version.py OTHER_TREE [--rounds 3] [--quick]
+
+OTHER_TREE is a checkout whose `src` holds the package. Both get the same data and seeds; each measurement is a fresh
+process that compiles or loads the kernels first. Writes results/against_VERSION.json and .md; ratios are old over new,
+minimum over minimum, so that more than 1 is faster or smaller now.
+"""
+
+import argparse
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from harness import RESULTS, busy_elsewhere, command, machine
+from memory import Watch, resident
+from pools import mixture, unit_rows
+
+HERE = Path(__file__).resolve()
+POOLS = {  # name: rows, columns, components, unit rows
+    "1Mx128": (1_000_000, 128, 50, False),
+    "1Mx128 unit": (1_000_000, 128, 200, True),
+    "100kx128": (100_000, 128, 50, False),
+    "100kx128 unit": (100_000, 128, 400, True),
+    "200kx64": (200_000, 64, 50, False),
+}
+WORKS = {  # name: (pool, what, option)
+    "SphericalKMeans 1M × 128, k = 10": ("1Mx128 unit", "kmeans", 10),
+    "SphericalKMeans 1M × 128, k = 100": ("1Mx128 unit", "kmeans", 100),
+    "SphericalKMeans 100k × 128, k = 1000": ("100kx128 unit", "kmeans", 1000),
+    "farthest-first 100k × 128, 1,000 picks": ("100kx128", "farthest_first", 1000),
+    "select 100k × 128, 1,000 picks": ("100kx128", "select", 1000),
+    "select 1M × 128, 1,000 picks": ("1Mx128", "select", 1000),
+    "PaperMHEAL 200k × 64, 1,000 picks": ("200kx64", "paper", 1000),
+    "mheal select, the command, 1M × 128 .npy, 1,000 picks": ("1Mx128", "command", 1000),
+    "the same with --max-memory 700MB": ("1Mx128", "command", 700),
+}
+
+
+def picks_of(X: np.ndarray, n: int) -> Any:
+    """`mheal.select`, whatever its second parameter is called."""
+    import mheal
+
+    return mheal.select(X, n, random_state=0).indices
+
+
+def paper(X: np.ndarray, n: int) -> Any:
+    """Algorithm 2 with one run of k-means from given centres."""
+    import mheal
+
+    start = X[np.random.default_rng(6).choice(len(X), 10, replace=False)]
+    start = start / np.linalg.norm(start, axis=1, keepdims=True)
+    kind = getattr(mheal, "PaperMHEAL", None) or mheal.MHEAL.paper
+    one = {"n_init": 1} if "n_init" in inspect.signature(mheal.MHEAL).parameters else {}
+    return kind(10, init=start, max_iter=10, tol=0.0, random_state=0, **one).select(X, n).indices
+
+
+def farthest_first(X: np.ndarray, n: int) -> Any:
+    """Farthest-first from row 0."""
+    import mheal
+
+    call = mheal.farthest_first if "farthest_first" in dir(mheal) else mheal.solve.max_min
+    return call(X, n, start=0)
+
+
+def kmeans(X: np.ndarray, k: int) -> Any:
+    """Ten iterations from the same centres."""
+    import mheal
+
+    start = X[np.random.default_rng(2).choice(len(X), k, replace=False)]
+    model = mheal.SphericalKMeans(n_clusters=k, init=start, n_init=1, max_iter=10, tol=0.0, random_state=0)
+    return model.fit(X).labels_
+
+
+def digest(rows: Any) -> int:
+    """A number that differs when any row, or their order, does."""
+    return int(np.asarray(rows, np.int64) @ np.arange(1, len(rows) + 1))
+
+
+WORK: dict[str, Callable[[np.ndarray, int], Any]] = {
+    "kmeans": kmeans, "farthest_first": farthest_first, "select": picks_of, "paper": paper,
+}  # fmt: skip
+
+
+def child(what: str, option: int, file: str) -> None:
+    """One measurement in this process: seconds, the best of two, and the extra memory of the first."""
+    import mheal
+
+    work, X = WORK[what], np.load(file)
+    work(X[: max(2000, 2 * option)].copy(), min(option, 200))  # kernels compile
+    before, watch = resident(), Watch()
+    watch.start()
+    start = time.perf_counter()
+    found = work(X, option)
+    took = [time.perf_counter() - start]
+    watch.done.set()
+    watch.join()
+    start = time.perf_counter()
+    work(X, option)
+    took.append(time.perf_counter() - start)
+    extra = watch.peak["RssAnon"] - before["RssAnon"]
+    where = str(Path(mheal.__file__).parent)
+    print(json.dumps({"seconds": min(took), "mb": extra, "digest": digest(found), "from": where}))
+
+
+def whole_command(environment: dict[str, str], option: int, file: str) -> dict[str, Any]:
+    """`mheal select` from start to written file: seconds, and peak memory with the mapped file."""
+    limit = ["--max-memory", "700MB"] if option == 700 else []
+    out = f"{file}.csv"
+    run = command("-m", "mheal", "select", file, "--budget", "1000", "--out", out, *limit, env=environment)
+    rows = np.loadtxt(out, delimiter=",", skiprows=1, usecols=1).astype(np.int64)
+    return {"seconds": run["seconds"], "mb": run["peak_mb"], "digest": digest(rows)}
+
+
+def measure(tree: Path, what: str, option: int, file: str) -> dict[str, Any]:
+    """One measurement with the package of this tree."""
+    environment = os.environ | {"PYTHONPATH": str(tree / "src")}
+    if what == "command":
+        return whole_command(environment, option, file)
+    line = [sys.executable, str(HERE), "--child", what, str(option), file]
+    run = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise SystemExit(f"{what} with {tree} failed: {run.stderr}")
+    row = json.loads(run.stdout.splitlines()[-1])
+    assert Path(row.pop("from")).is_relative_to(tree), f"another mheal than that of {tree} was imported"
+    return row
+
+
+def page(data: dict[str, Any]) -> str:
+    """The results as Markdown."""
+    m = data["machine"]
+    lines = [f"# This version beside {data['other']}", ""]
+    lines += ["| work | seconds then | now | ratio | MB then | now | ratio | same result |", "|---" * 8 + "|"]
+    for name, row in data["rows"].items():
+        cells = []
+        for unit, digits in (("seconds", 3), ("mb", 0)):
+            then, now = (min(run[unit] for run in row[side]) for side in ("old", "new"))
+            cells += [f"{then:.{digits}f}", f"{now:.{digits}f}", f"**{then / now:.2f}**" if now > 1e-3 else "–"]
+        lines.append(f"| {name} | {' | '.join(cells)} | {'yes' if row['same'] else 'no'} |")
+    lines += [
+        "",
+        f"Minimum of {data['rounds']} rounds, alternating; ratios are then over now, so more than 1 is better",
+    ]
+    lines += [
+        "now. Memory is what the call allocates beside its input; of the command, the peak of the process with the"
+    ]
+    lines += [f"mapped file. {m['cores']} cores, {m['memory_gb']} GB, {', '.join(m['simd'])}. Other work took up to"]
+    lines += [f"{max(r['busy'] for r in data['rows'].values()):.0%} of the cores. Written by `against_version.py`."]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path, nargs="?", help="the other tree")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", action="append", help="only works whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="tiny pools, to see that the script works")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        child(args.child[0], int(args.child[1]), args.child[2])
+        return
+    old, new = args.other.resolve(), HERE.parents[2]
+    version = {}
+    exec((old / "src" / "mheal" / "_version.py").read_text(), version)
+    folder = RESULTS / "quick" if args.quick else RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"against_{version['__version__']}.json"
+    data: dict[str, Any] = {"other": version["__version__"], "rounds": args.rounds, "machine": machine(), "rows": {}}
+    if out.exists() and args.only:
+        data["rows"] = json.loads(out.read_text())["rows"]
+    with tempfile.TemporaryDirectory() as name:
+        for work, (pool, what, option) in WORKS.items():
+            if args.only and not any(part in work for part in args.only):
+                continue
+            file = Path(name) / f"{pool.replace(' ', '-')}.npy"
+            if not file.exists():
+                n, d, components, unit = POOLS[pool]
+                X = mixture(n // 50 if args.quick else n, d, components, seed=1)
+                np.save(file, unit_rows(X) if unit else X)
+                del X
+            sides: dict[str, list[dict[str, Any]]] = {"old": [], "new": []}
+            if what == "command":  # kernels compile
+                for tree in (old, new):
+                    measure(tree, what, option, str(file))
+            busy = 0.0
+            for _ in range(args.rounds):
+                for side, tree in (("old", old), ("new", new)):
+                    busy = max(busy, busy_elsewhere(0.5))
+                    sides[side].append(measure(tree, what, option, str(file)))
+            digests = {run.pop("digest") for runs in sides.values() for run in runs}
+            then, now = (min(run["seconds"] for run in sides[side]) for side in ("old", "new"))
+            print(f"{work}: {then:.3f} s → {now:.3f} s, {then / now:.2f}", flush=True)
+            data["rows"][work] = sides | {"same": len(digests) == 1, "busy": busy}
+            out.write_text(json.dumps(data, indent=1) + "\n")
+            out.with_suffix(".md").write_text(page(data))
+    print(page(data))
+
+
+if __name__ == "__main__":
+    main()
