@@ -72,7 +72,11 @@ def imports_of(module):
     if any(isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") for node in nodes):
         # every string in the file that is the name of a module, whether it is written at the call or in a table
         for node in nodes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip(".") not in ("", "mheal"):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value.strip(".") not in ("", "mheal")
+            ):
                 text = node.value
                 level = len(text) - len(text.lstrip("."))
                 found.add(resolved(text.lstrip("."), level, package))

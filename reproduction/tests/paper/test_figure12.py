@@ -2,7 +2,6 @@ import json
 
 import numpy as np
 import pytest
-from mheal.strategies.base import Strategy
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
