@@ -159,7 +159,10 @@ class Strategy(BaseEstimator, ABC):
             raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
         with _opened(checkpoint, memory_limit, progress, X) as run, single_threaded_blas():
             # BLAS in one thread: the order of sums, and so of near ties, must not depend on the machine
-            labels = labels if len(known) == len(labeled) else _no_rows()  # of all labelled rows, or of none
+            if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
+                labels = _no_rows()
+            elif self.needs_labels or model is not None:
+                labels = as_classes(labels)
             pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run, utility)
             picked = self._pick(pool, n)
         if not isinstance(picked, Selection):

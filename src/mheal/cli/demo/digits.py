@@ -29,11 +29,13 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 BUDGETS = (10, 20, 30, 50, 75, 100)
-STRATEGIES = {"MHEAL": "mheal", "random": "random", "k-center": "coreset", "MHEAL (paper)": "mheal-paper"}
+STRATEGIES = {"mheal": "mheal", "random": "random", "k-center": "coreset", "MHEAL (paper)": "mheal-paper"}
+
+MODEL = "logistic regression on digits"
 
 
 class Runs(NamedTuple):
-    """Accuracy by strategy, seed and number of labels; and the images that MHEAL picked in the first split."""
+    """Accuracy by strategy, seed and number of labels; and the images that mheal picked in the first split."""
 
     curves: Curves
     images: Floats
@@ -56,10 +58,7 @@ def run(budget: int, seeds: int, progress: Progress) -> Runs:
             with threadpool_limits(1):  # tiny fits: threaded BLAS only waits, 60 times as long on busy cores
                 for labels in (*(b for b in BUDGETS if b < budget), budget):
                     accuracy = _score(X[picks[:labels]], y[pool][picks[:labels]], X_test, y[test])
-                    rows.append(
-                        {"strategy": title, "seed": seed, "estimator": "logistic", "labels": labels}
-                        | {"accuracy": accuracy}
-                    )
+                    rows.append(dict(strategy=title, seed=seed, estimator=MODEL, labels=labels, accuracy=accuracy))
     return Runs(Curves(rows), first)
 
 
@@ -82,7 +81,7 @@ def draw_picks(images: Floats, path: Path) -> None:
     """Draw the picked images, best first, ten to a line, each under its rank."""
     lines = -(-len(images) // 10)
     figure = Figure(figsize=(6.5, 0.72 * lines + 0.5), layout="constrained")
-    figure.suptitle(f"The {len(images)} digits that MHEAL picks to be labelled, best first", fontsize=11)
+    figure.suptitle(f"The {len(images)} digits that mheal picks to be labelled, best first", fontsize=11)
     for rank, ax in enumerate(figure.subplots(lines, 10, squeeze=False).flat, start=1):
         ax.set_axis_off()
         if rank <= len(images):
