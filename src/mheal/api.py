@@ -118,7 +118,7 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
             raise UserError(f"n_classes must be a positive integer or None, got {n_classes!r}")
         names = [name for name in ("n_classes", "n_clusters") if name in known]
         if not names:
-            raise UserError(f"{strategy.name} has no use for n_classes: leave it out")
+            raise UserError(f"{strategy.name} has no clusters to set: leave out n_classes")
         changes[names[0]] = n_classes
     if deduplicate != "auto":
         if "deduplicate" not in known and deduplicate:

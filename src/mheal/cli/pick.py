@@ -93,7 +93,8 @@ def _read(
 class Before:
     """Rows that are not to be picked: those with labels, and earlier picks that are kept.
 
-    y : a label for each row of the pool, None where there is none; None as a whole if no labels are known
+    y : the labels of these rows or, if picks are kept, of all rows of the pool, None where there is none; None as a
+        whole if no labels are known
     labeled : how many rows have labels
     """
 
@@ -110,13 +111,14 @@ def _before(request: Request, source: Source) -> Before:
     rows, y, kept = np.empty(0, np.int64), None, None
     if request.labeled is not None:
         labels = read_labels(request.labeled, source.ids, n, id_column=source.id_column)
-        rows = labels.rows
-        if labels.values is not None:
-            y = np.full(n, None, object)
-            y[rows] = labels.values
+        rows, y = labels.rows, labels.values
     labeled = len(rows)
     if request.keep is not None:
         kept = _kept(request.keep, source, rows)
+        if y is not None or request.labeled is None:
+            every = np.full(n, None, object)
+            every[rows] = y
+            y = every
         rows = np.concatenate([rows, kept.indices])
         if len(kept) >= request.budget:
             raise UserError(f"{request.keep} holds {len(kept)} picks already: ask for a budget above that")
