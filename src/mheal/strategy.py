@@ -269,6 +269,7 @@ def _opened(
             limit.add(X)
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
+            run.limit = limit or run.limit
         elif checkpoint is not None:
             run = Checkpoint(checkpoint, limit, report)
         elif limit is not None:

@@ -87,7 +87,7 @@ def stream(
     """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
     from ..io.shards import stream_shards
     from ..runtime.checkpoint import Checkpoint, kept_unless_mistaken
-    from ..runtime.memory import limited_pages
+    from ..runtime.memory import MemoryLimit
 
     for option, value in {"--text": options.text, "--embed": options.embed}.items():
         if value is not None:
@@ -96,8 +96,8 @@ def stream(
     def check(shape: tuple[int, int], dtype: Any) -> None:
         refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True)
 
-    with as_progress(True, console) as progress, limited_pages(None, limit):
-        stages = Checkpoint(folder, limit, progress)
+    with as_progress(True, console) as progress, MemoryLimit(limit) as keeper:
+        stages = Checkpoint(folder, keeper, progress)
         with kept_unless_mistaken(stages):
             source = stream_shards(
                 shards, options.pool, stages, columns=names(options.columns), without=names(options.without) or (),

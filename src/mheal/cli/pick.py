@@ -155,7 +155,7 @@ def _pick(
     stages: NullCheckpoint | None = None
     with as_progress(True, console) as progress, _memory_errors(), _cluster(request), _warnings(console) as unused:
         if resume or (strategy.resumable and deduplicate is not True and _is_large(request, source.X)):
-            stages = Checkpoint(folder / "picks", request.max_memory, progress)
+            stages = Checkpoint(folder / "picks", None, progress)
             unfinished.append(stages)
         progress(0, 0, f"picking {n:,} of {len(source.X):,} rows")
         with nullcontext() if stages is None else kept_unless_mistaken(stages):
