@@ -1,8 +1,9 @@
 """`mheal.select`: the only way in. The command line, `simulate` and every adapter call it."""
 
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sklearn.base import clone
 
@@ -46,10 +47,11 @@ def select(
         Rows that have a label already, or that are being labelled. They are not picked, and picks keep away from them.
     y : array-like or None
         Classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
-        missing, and `labeled` follows. From 64 labels on, "mheal" also prefers rows that a model is uncertain about.
-    estimator : classifier or None
+        missing, and `labeled` may be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain about.
+    estimator : classifier, str or None
         Your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on the
-        labels if it is not fitted yet. Without it, a small classifier is fitted where the strategy needs one.
+        labels if it is not fitted yet. A name such as "forest" stands for a known one, see `mheal.estimators`. Without
+        it, a small classifier is fitted where the strategy needs one.
     proba : (rows, classes) array or None
         Class probabilities of every row by your own model, instead of `estimator`.
     utility : (rows,) array or None
@@ -94,6 +96,10 @@ def select(
     chosen = get(strategy)() if isinstance(strategy, str) else strategy
     if not isinstance(chosen, Strategy):
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
+    if scaling not in get_args(Scaling):
+        raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
+    if memory_limit is not None and device not in (None, "cpu"):
+        raise UserError("device and memory_limit do not go together: leave out one of them")
     changes = _parameters(chosen, n_classes, deduplicate, device)
     if changes:
         chosen = clone(chosen).set_params(**changes)
@@ -112,7 +118,7 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
             raise UserError(f"n_classes must be a positive integer or None, got {n_classes!r}")
         names = [name for name in ("n_classes", "n_clusters") if name in known]
         if not names:
-            raise UserError(f"{strategy.name} has no use for n_classes: leave it out")
+            raise UserError(f"{strategy.name} has no clusters to set: leave out n_classes")
         changes[names[0]] = n_classes
     if deduplicate != "auto":
         if "deduplicate" not in known and deduplicate:
@@ -121,5 +127,20 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
     if device not in (None, "cpu"):
         if "device" not in known:
             raise UserError(f"{strategy.name} works on the CPU only: leave out device, or use mheal")
+        _refuse_missing(device)
         changes["device"] = device
     return changes
+
+
+def _refuse_missing(device: str) -> None:
+    """One line for a device that torch does not find here, or where torch itself is missing."""
+    try:
+        torch = import_module("torch")
+    except ImportError as error:
+        raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
+    try:
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
+        raise UserError(
+            f"torch finds no device {device!r} here (no GPU, or a torch built without it): leave it out to use the CPU"
+        ) from error

@@ -12,15 +12,18 @@ from .validation import as_labeled
 Rows = npt.NDArray[np.int64]
 
 
-def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, npt.NDArray[Any]]:
-    """The labelled rows among n, and their labels as they were given; no labels where y is None.
+def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[Any]]:
+    """The rows among n that are not to be picked, those of them that have a label, and these labels as given.
+
+    Without y the classes are not known: all rows of `labeled` have a label, and there are no labels to return.
 
     labeled : row numbers, a mask over the rows, a Selection, or None
-    y : a label for each labelled row, or for each of the n rows: without `labeled` those of them that are not missing
-        (None or NaN) are the labelled ones
+    y : a label for each row of `labeled`, or for each of the n rows, None or NaN where it is missing. Without
+        `labeled`, the rows that have one are meant; with it, its rows without one are still being labelled
     """
     if y is None:
-        return as_labeled(labeled, n), np.empty(0, np.int64)
+        rows = as_labeled(labeled, n)
+        return rows, rows, np.empty(0, np.int64)
     labels = as_column(y)
     if labeled is None:
         if len(labels) != n:
@@ -29,14 +32,15 @@ def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, npt.NDArray[Any]]:
                 "row of X, None where it is missing"
             )
         rows = np.flatnonzero(~missing(labels))
-        return rows, labels[rows]
+        return rows, rows, labels[rows]
     rows = as_labeled(labeled, n)
     if len(labels) == n != len(rows):
-        labels = labels[rows]
+        known = rows[~missing(labels)[rows]]
+        return rows, known, labels[known]
     if len(labels) != len(rows):
         raise UserError(f"y has {len(labels)} labels, but labeled names {len(rows)} rows: give one for each")
     absent = missing(labels)
     if absent.any():
         row = int(rows[absent.argmax()])
         raise UserError(f"y has no label for row {row}, which `labeled` names: label it, or leave it out of `labeled`")
-    return rows, labels
+    return rows, rows, labels

@@ -146,17 +146,23 @@ class Strategy(BaseEstimator, ABC):
         index = index_of(X)
         X = self._prepared(X, older_rng)
         rows = len(X)
-        labeled, labels = split_labels(labeled, y, rows)
+        labeled, known, labels = split_labels(labeled, y, rows)
         n = as_budget(n, rows - len(labeled))
         self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
         utility = None if utility is None else as_utility(utility, rows)
-        model = None if utility is not None else self._model(X, labeled, labels, estimator, proba)
+        model = None if utility is not None else self._model(X, known, labels, estimator, proba)
+        if self.needs_labels and len(labels) and len(known) < len(labeled):
+            raise UserError(f"{self.name} learns from labels, which some rows of labeled do not have: leave these out")
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
         if self.needs_model and model is None:
             raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
         with _opened(checkpoint, memory_limit, progress, X) as run, single_threaded_blas():
             # BLAS in one thread: the order of sums, and so of near ties, must not depend on the machine
+            if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
+                labels = _no_rows()
+            elif self.needs_labels or model is not None:
+                labels = as_classes(labels)
             pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run, utility)
             picked = self._pick(pool, n)
         if not isinstance(picked, Selection):
@@ -215,6 +221,8 @@ class Strategy(BaseEstimator, ABC):
             model = GivenProbabilities(as_proba(proba, len(X)))
             if len(labeled) == 0:  # it was trained on rows that are not in X
                 return model
+        if estimator is not None and not is_fitted(estimator) and not len(labels):
+            raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
         if len(labeled) < self.min_labels and not self.needs_model:
             warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
             return None
@@ -222,10 +230,6 @@ class Strategy(BaseEstimator, ABC):
             return model
         if estimator is not None and is_fitted(estimator):
             return estimator
-        if not len(labels):
-            raise UserError(
-                "estimator is not fitted, and there are no labels to fit it on: give labeled and y, or fit it"
-            )
         return self._fitted(estimator, to_numpy(X), labeled, labels)
 
     def _fitted(self, estimator: Any, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
@@ -265,6 +269,7 @@ def _opened(
             limit.add(X)
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
+            run.limit = limit or run.limit
         elif checkpoint is not None:
             run = Checkpoint(checkpoint, limit, report)
         elif limit is not None:

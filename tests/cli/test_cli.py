@@ -1,10 +1,9 @@
 import csv
 import os
 import re
-import statistics
 import subprocess
 import sys
-import time
+from importlib import import_module
 
 import pytest
 
@@ -13,30 +12,25 @@ from mheal.cli import main
 from mheal.cli.demo import demo
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
+SLOW = {"numpy", "scipy", "sklearn", "numba", *HEAVY}
 
 
 def python(*args):
     return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=True).stdout
 
 
-def test_help_answers_within_a_second():
-    def seconds():
-        start = time.perf_counter()
-        assert "demo" in python("-m", "mheal", "--help")
-        return time.perf_counter() - start
-
-    assert statistics.median(seconds() for _ in range(3)) < 1
+@pytest.mark.parametrize("line", [["--help"], ["select", "--help"], ["compare", "--help"], ["plan", "--help"]])
+def test_help_answers_at_once_since_it_loads_nothing_slow(line):
+    code = f"import sys; from mheal.cli import main; main({line}); print('loaded', *sys.modules)"
+    shown, _, loaded = python("-c", code).rpartition("loaded")
+    assert "Usage: mheal" in shown
+    assert not SLOW & set(loaded.split())
 
 
 @pytest.mark.parametrize("code", ["import mheal", "import mheal.cli", "import mheal; mheal.MHEAL; mheal.select"])
 def test_import_leaves_heavy_packages_alone(code):
     loaded = python("-c", f"{code}; import sys; print(*sys.modules)").split()
     assert not HEAVY & set(loaded)
-
-
-def test_import_costs_little_over_scikit_learn():
-    code = "import sklearn.base, time; t = time.perf_counter(); import mheal; print(time.perf_counter() - t)"
-    assert min(float(python("-c", code)) for _ in range(3)) <= 0.3
 
 
 def test_demo_writes_its_files(tmp_path, capsys):
@@ -48,8 +42,7 @@ def test_demo_writes_its_files(tmp_path, capsys):
     assert len(rows) == 4 * 2 * 3  # strategies, seeds, budgets 10, 20 and 30
     assert all(0 < float(row["accuracy"]) <= 1 for row in rows)
     shown = capsys.readouterr().out
-    assert "paper's mode" in shown
-    assert "labels MHEAL" in shown
+    assert all(name in shown for name in ("mheal", "random", "k-center", "MHEAL (paper)"))
     assert "\x1b" not in shown  # no colours and no bar in a file
 
 
@@ -91,8 +84,26 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mheal.cli._digits.run", interrupted)
+    monkeypatch.setattr(import_module("mheal.cli.demo.digits"), "run", interrupted)
     assert main(["demo", "--out", str(tmp_path)]) == 130
+
+
+@pytest.mark.parametrize("error", [ValueError("a fault of ours"), OSError("a fault of ours"), KeyError("a fault of ours")])
+def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, tmp_path, capsys):
+    def broken(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(import_module("mheal.cli.demo.digits"), "run", broken)
+    assert main(["demo", "--out", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert "bug" in err
+    assert "a fault of ours" in err
+    assert f"mheal demo --out {tmp_path}" in err
+    assert mheal.__version__ in err
+    assert "--debug" in err
+    assert "Traceback" not in err
+    assert main(["demo", "--out", str(tmp_path), "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_version_and_bare_call(capsys):
@@ -124,8 +135,27 @@ def test_no_color_is_honoured():
 
 
 @pytest.mark.slow
-def test_example_of_the_demo_works_as_written(tmp_path, monkeypatch):
+def test_examples_of_the_demo_work_as_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"Example: mheal (.+)", demo.__doc__)
-    assert main(example.split()) == 0
+    examples = re.findall(r"Example: mheal (.+)", demo.__doc__)
+    assert examples
+    for example in examples:
+        assert main(example.split()) == 0
     assert (tmp_path / "demo" / "curves.png").exists()
+    assert (tmp_path / "digits.csv").exists()
+
+
+def test_example_files_never_replace_others(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--files", "-q"]) == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["digits.csv", "digits.npy", "images", "labels.csv", "proba.npy", "texts.txt"]
+    (tmp_path / "labels.csv").unlink()
+    assert main(["demo", "--files", "-q"]) == 0  # what is there is what would be written
+    assert (tmp_path / "labels.csv").exists()
+    (tmp_path / "texts.txt").write_text("mine")
+    (tmp_path / "proba.npy").unlink()
+    assert main(["demo", "--files", "-q"]) == 2
+    assert_one_line(capsys, "texts.txt")
+    assert (tmp_path / "texts.txt").read_text() == "mine"
+    assert not (tmp_path / "proba.npy").exists()

@@ -18,6 +18,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from mheal.cli import main
 from mheal.cli.compare import compare
+from mheal.strategies import get, names
 from mheal.evaluate import Curves, simulate
 
 FILES = ["curves.csv", "curves.png", "report.html", "settings.json"]
@@ -65,12 +66,23 @@ def listing(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def test_the_example_in_the_help_works_as_written(here, capsys):
-    (example,) = re.findall(r"Example: mheal (.*)", compare.__doc__)
-    assert main(shlex.split(example)) == 0
+EXAMPLES = re.findall(r"Example: mheal (.*)", compare.__doc__)
+
+
+def test_the_second_example_in_the_help_measures_what_it_names(here, capsys):
+    assert main(shlex.split(EXAMPLES[1])) == 0
+    rows = pl.read_csv("svm/curves.csv")
+    assert set(rows["estimator"]) == {"sklearn.svm:LinearSVC"}
+    assert (rows["f1_macro"] <= 1).all()
+    assert (rows["f1_macro"] != rows["accuracy"]).any()
+    assert "f1 macro" in capsys.readouterr().out.lower()
+
+
+def test_the_first_example_in_the_help_works_as_written(here, capsys):
+    assert main(shlex.split(EXAMPLES[0])) == 0
     assert listing(here / "compare") == FILES
     out, err = capsys.readouterr()
-    for words in ("mheal ", "random ", "coreset ", "kmeans ", "AULC", "labels saved", "p (Holm)", "mean rank", "±"):
+    for words in ("mheal ", "random ", "coreset ", "kmeans ", "labels saved", "p (Holm)", "mean rank", "±"):
         assert words in out
     assert re.search(r"beats random|Nothing beats random", out)
     assert "digits.csv: 400 rows, 64 numeric columns" in err
@@ -108,14 +120,12 @@ def test_random_is_always_run_and_all_means_all_that_need_no_torch(here, capsys)
         == 0
     )
     assert rows_of("compare")["strategy"].to_list() == ["coreset", "random"]
-    assert "One split cannot tell" in capsys.readouterr().out
-    assert main(["compare", "digits.csv", "-t", "label", "--strategies", "nonsense"]) == 2
-    for name in capsys.readouterr().err.partition("choose from ")[2].strip().split(", "):
-        assert name  # the names that `all` stands for
-    from mheal.cli.compare import _strategies
-    from mheal.strategies import names
-
-    assert _strategies("all") == [name for name in names() if name not in ("cdal-rl", "vaal")]
+    assert "One split" in capsys.readouterr().out
+    tiny = pl.read_csv("digits.csv").head(100).select("p20", "p21", "p28", "label")
+    tiny.filter(pl.col("label") < 2).write_csv("tiny.csv")
+    line = ["compare", "tiny.csv", "-t", "label", "--strategies", "all", "--budgets", "4", "--seeds", "1", "-o", "all"]
+    assert main([*line, "-q"]) == 0
+    assert set(rows_of("all")["strategy"]) == {name for name in names() if not get(name).needs_torch}
 
 
 def test_default_budgets_are_at_most_half_of_the_pool(here):
@@ -192,7 +202,8 @@ def test_other_features_in_the_same_folder_are_refused(compared, capsys):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (["--model", "knn"], "--model logistic instead of knn"),
+        (["--estimator", "knn"], "--estimator logistic instead of knn"),
+        (["--metric", "f1_macro"], "--metric accuracy instead of f1_macro"),
         (["--max-pool", "200"], "--max-pool unset instead of 200"),
         (["--without", "p0,p1"], "--without unset instead of p0,p1"),
         (["--target", "p20"], "other labels"),
@@ -221,7 +232,7 @@ def test_a_folder_without_settings_is_not_ours(here, capsys):
 
 
 def test_interrupt_keeps_the_runs_so_far(here):
-    command = [sys.executable, "-m", "mheal", *TINY, "--model", "forest", "--seeds", "50"]
+    command = [sys.executable, "-m", "mheal", *TINY, "--estimator", "forest", "--seeds", "50"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_for(here / "compare" / "curves.csv")
         process.send_signal(signal.SIGINT)
@@ -281,7 +292,8 @@ def test_killed_at_any_moment_it_leaves_whole_runs_and_goes_on(here, kills):
         (["digits.csv", "-t", "labl"], "did you mean 'label'"),
         (["digits.csv", "-t", "label", "--strategies", "mheal,magic"], "magic"),
         (["digits.csv", "-t", "label", "--strategies", ","], "--strategies is empty"),
-        (["digits.csv", "-t", "label", "--model", "oracle"], "oracle"),
+        (["digits.csv", "-t", "label", "--estimator", "oracle"], "oracle"),
+        (["digits.csv", "-t", "label", "--metric", "luck"], "luck"),
         (["digits.csv", "-t", "label", "--budgets", "few,many"], "--budgets takes whole numbers"),
         (["digits.csv", "-t", "label", "--budgets", ""], "budgets is empty"),
         (["digits.csv", "-t", "label", "--budgets", "0,10"], "at least 1"),

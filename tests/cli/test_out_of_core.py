@@ -1,6 +1,5 @@
 """`mheal select --max-memory`: pools larger than memory, runs that are stopped and taken up again."""
 
-import os
 import re
 import shlex
 import signal
@@ -14,9 +13,10 @@ import pytest
 
 import mheal
 from mheal.cli import main
-from mheal.cli._common import parse_size, size
-from mheal.cli._memory import needed, refuse_small_limit
-from mheal.runtime.checkpoint import Workspace
+from mheal.cli.console import size
+from mheal.cli.large import needed, refuse_small_limit
+from mheal.cli.options import parse_size
+from mheal.runtime.checkpoint import Checkpoint
 
 LIMIT = "--max-memory 3GB"
 
@@ -61,58 +61,72 @@ class Killed(BaseException):
     pass
 
 
+@pytest.fixture
+def killed(monkeypatch):
+    """Run a command that is killed when it has stored so many stages, or a stage of that name; returns their names."""
+
+    def run_until(line, stop):
+        stored, save = [], Checkpoint._save
+
+        def stopping(checkpoint, name, arrays):
+            save(checkpoint, name, arrays)
+            stored.append(name)
+            if stop in (len(stored), name):
+                raise Killed
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Checkpoint, "_save", stopping)
+            with pytest.raises(Killed):
+                run(line)
+        return stored
+
+    return run_until
+
+
 @pytest.mark.parametrize("source", ["pool.npy", "'shard*.parquet'"])
 @pytest.mark.parametrize("stop", [1, 3, 5])
-def test_a_stopped_command_goes_on_when_repeated(source, stop, pool, streaming, monkeypatch):
-    line, saved, save = f"select {source} -b 300 {LIMIT}", [], Workspace._save
-
-    def stopping(space, name, arrays):
-        save(space, name, arrays)
-        saved.append(name)
-        if len(saved) == stop:
-            raise Killed
-
-    monkeypatch.setattr(Workspace, "_save", stopping)
-    with pytest.raises(Killed):
-        run(line)
+def test_a_stopped_command_resumes_when_repeated(source, stop, pool, streaming, killed, monkeypatch):
+    line = f"select {source} -b 300 {LIMIT}"
+    before, after, save = killed(line, stop), [], Checkpoint._save
     assert not (pool / "picks.csv").exists()
     assert (pool / "picks.csv.unfinished").is_dir()
+    monkeypatch.setattr(Checkpoint, "_save", lambda self, name, arrays: (after.append(name), save(self, name, arrays)))
     assert run(line) == 0
-    assert len(saved) == len(set(saved))  # no stage twice
+    assert not set(before) & set(after)  # no stage twice
     assert not (pool / "picks.csv.unfinished").exists()
     assert run("select pool.npy -b 300 -o plain.csv") == 0
     assert mheal.Selection.load("picks.csv") == mheal.Selection.load("plain.csv")
 
 
-def test_another_run_in_the_workspace_is_refused(pool, monkeypatch, capfd):
-    monkeypatch.setattr("mheal.selector.cover", _killed)
-    with pytest.raises(Killed):
-        run(f"select pool.npy -b 60 {LIMIT} --workspace work")
-    monkeypatch.undo()
-    os.chdir(pool)
-    assert run(f"select pool.npy -b 61 {LIMIT} --workspace work") == 2
-    assert "holds an unfinished run with another budget" in capfd.readouterr().err
-    assert run(f"select pool.npy -b 60 {LIMIT} --workspace work") == 0
+@pytest.mark.parametrize("limit", [LIMIT, ""], ids=["limited", "not limited"])
+def test_another_run_in_the_folder_is_refused(limit, pool, killed, capfd):
+    killed(f"select pool.npy -b 60 {limit} --checkpoint work", 1)
+    assert run(f"select pool.npy -b 61 {limit} --checkpoint work") == 2
+    assert "holds an unfinished run with another" in capfd.readouterr().err
+    assert run(f"select pool.npy -b 60 {limit} --checkpoint work") == 0
     assert not (pool / "work").exists()
 
 
-def _killed(*_):
+def _killed(*_, **__):
     raise Killed
 
 
-def test_a_mistake_leaves_no_workspace(pool, streaming, capfd):
+def test_a_mistake_leaves_no_folder(pool, streaming, capfd):
     for line in ("select pool.npy -b 5001", "select pool.npy -b 5 --clusters 6000", "select 'shard*' -b 9 --id nobody"):
         assert run(f"{line} {LIMIT}") == 2
         assert not (pool / "picks.csv.unfinished").exists()
 
 
-def test_ctrl_c_says_how_to_go_on(pool, monkeypatch, capfd):
-    def interrupted(*_):
+def test_ctrl_c_says_where_the_run_can_be_resumed(pool, monkeypatch, capfd):
+    save = Checkpoint._save
+
+    def interrupted(*stage):
+        save(*stage)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mheal.selector.cover", interrupted)
+    monkeypatch.setattr(Checkpoint, "_save", interrupted)
     assert run(f"select pool.npy -b 60 {LIMIT}") == 130
-    assert "is in picks.csv.unfinished: the same command goes on from there" in capfd.readouterr().err
+    assert "picks.csv.unfinished" in capfd.readouterr().err
 
 
 def test_large_files_of_other_kinds_are_refused(pool, capfd):
@@ -123,16 +137,14 @@ def test_large_files_of_other_kinds_are_refused(pool, capfd):
 
 def test_a_limit_that_is_too_small_is_refused_before_anything_is_written(pool, streaming, monkeypatch, capfd):
     before = sorted(pool.iterdir())
-    monkeypatch.setattr(Workspace, "begin", _killed)
+    monkeypatch.setattr(Checkpoint, "begin", _killed)
     assert run("select 'shard*.parquet' -b 5 --max-memory 10MB") == 2
     assert "mheal: picking from 5,000 rows takes about" in capfd.readouterr().err
     assert sorted(pool.iterdir()) == before
 
 
-def test_a_limit_that_is_too_small_leaves_what_was_streamed_before(pool, streaming, monkeypatch):
-    monkeypatch.setattr("mheal.selector.cover", _killed)
-    with pytest.raises(Killed):
-        run(f"select 'shard*.parquet' -b 30 {LIMIT}")
+def test_a_limit_that_is_too_small_leaves_what_was_streamed_before(pool, streaming, killed):
+    killed(f"select 'shard*.parquet' -b 30 {LIMIT}", "clusters")
     streamed = pool / "picks.csv.unfinished" / "pool" / "pool.npy"
     assert streamed.exists()
     assert run("select 'shard*.parquet' -b 30 --max-memory 10MB") == 2
@@ -188,8 +200,8 @@ def test_the_limit_that_is_named_is_enough_though_reading_as_a_whole_leaves_memo
     assert obeyed.returncode == 0, obeyed.stderr
 
 
-@pytest.mark.parametrize("place", ["mheal.selector.cover", "mheal.io.shards.ids_of", "mheal.io.write.render"])
-def test_a_command_stopped_at_any_step_keeps_nobody_out_of_what_it_streamed(place, pool, streaming, monkeypatch):
+@pytest.mark.parametrize("place", ["mheal.select", "mheal.io.shards.ids_of", "mheal.io.write.render"])
+def test_a_command_stopped_at_any_step_unlocks_what_it_streamed(place, pool, streaming, monkeypatch):
     line = f"select 'shard*.parquet' -b 30 {LIMIT}"
     with monkeypatch.context() as patched:
         patched.setattr(place, _killed)
@@ -200,7 +212,7 @@ def test_a_command_stopped_at_any_step_keeps_nobody_out_of_what_it_streamed(plac
     assert not (pool / "picks.csv.unfinished").exists()
 
 
-def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):
+def test_a_command_that_is_killed_outright_resumes_when_repeated(pool):
     command = [sys.executable, "-m", "mheal", "select", "pool.npy", "-b", "1000", "-q", *shlex.split(LIMIT)]
     process = subprocess.Popen(command)
     stages = pool / "picks.csv.unfinished" / "picks"
@@ -219,8 +231,8 @@ def test_a_command_that_is_killed_outright_goes_on_when_repeated(pool):
 def test_other_folders_and_other_runs_are_left_alone(pool):
     (pool / "work" / "picks").mkdir(parents=True)
     (pool / "work" / "picks" / "precious.txt").write_text("mine")
-    assert run("select pool.npy -b 5 --workspace work") == 0  # which has no need of it
-    assert run(f"select pool.npy -b 5 {LIMIT} --workspace work") == 2
+    assert run("select pool.npy -b 5 --checkpoint work") == 2
+    assert run(f"select pool.npy -b 5 {LIMIT} --checkpoint work") == 2
     assert (pool / "work" / "picks" / "precious.txt").read_text() == "mine"
     (pool / "picks.csv.unfinished" / "pool").mkdir(parents=True)
     (pool / "picks.csv.unfinished" / "pool" / "manifest.json").write_text("{}")
@@ -228,16 +240,8 @@ def test_other_folders_and_other_runs_are_left_alone(pool):
     assert (pool / "picks.csv.unfinished" / "pool" / "manifest.json").exists()
 
 
-def test_a_mistyped_command_does_not_delete_what_is_finished(pool, streaming, monkeypatch, capfd):
-    def stopping(space, name, arrays):
-        save(space, name, arrays)
-        if name == "shard 2":
-            raise Killed
-
-    save = Workspace._save
-    monkeypatch.setattr(Workspace, "_save", stopping)
-    with pytest.raises(Killed):
-        run(f"select 'shard*.parquet' -b 30 {LIMIT}")
+def test_a_mistyped_command_does_not_delete_what_is_finished(pool, streaming, killed, capfd):
+    killed(f"select 'shard*.parquet' -b 30 {LIMIT}", "shard 2")
     assert run(f"select 'shard*.parquet' -b 30 {LIMIT} --columns c0,typo") == 2
     assert "has no column 'typo'" in capfd.readouterr().err
     assert (pool / "picks.csv.unfinished" / "pool" / "shard 2.npz").exists()

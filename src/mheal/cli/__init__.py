@@ -1,6 +1,7 @@
-"""The command line: `mheal COMMAND`. One file per command; each imports what it needs when it runs."""
+"""The command line, `mheal COMMAND`: each file translates the words of one command into arguments of the library."""
 
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from ..exceptions import UserError
 from .compare import compare
 from .datasets import datasets
 from .demo import demo
@@ -23,8 +25,9 @@ HELP = """Which of your unlabelled items should you label?
 - Label them, then pick again: `mheal select pool.csv --budget 200 --labeled labels.csv`
 
 A pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file (one text a line), a folder of images, or a quoted
-pattern of such files. `mheal COMMAND --help` explains a command.
+pattern of such files. `mheal COMMAND --help` explains a command; `mheal demo --files` writes files to try them on.
 """
+MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141  # exit statuses
 
 app = typer.Typer(
     name="mheal",
@@ -57,47 +60,36 @@ def _options(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `mheal` and return its exit status: 2 for a user's mistake, 130 for ctrl-C."""
+    """Run `mheal` and return its exit status: 2 for a user's mistake, 1 for a bug, 130 for ctrl-C."""
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args  # wherever it stands: people add it at the end of the line that failed
+    words = [arg for arg in args if arg != "--debug"]
     try:
-        status = app([arg for arg in args if arg != "--debug"], prog_name="mheal", standalone_mode=False)
+        status = app(words, prog_name="mheal", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        status = 130
+        status = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return PIPE_CLOSED
     except Exception as error:
-        if not _is_mistake(error):
-            raise
         if debug:
             traceback.print_exc()
-        print(f"mheal: {_one_line(error)}", file=sys.stderr)
-        return 2
-    if status == 130:  # ctrl-C, which typer turns into an exit status
+        mistake = isinstance(error, UserError) or hasattr(error, "format_message")  # typer's own usage errors
+        print(_mistake(error) if mistake else _bug(error, words), file=sys.stderr)
+        return MISTAKE if mistake else BUG
+    if status == INTERRUPTED:
         print("mheal: interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
 
 
-def _is_mistake(error: Exception) -> bool:
-    known = isinstance(error, ValueError | TypeError | OSError | MemoryError) or hasattr(error, "format_message")
-    return known or _is_full_device(error)
-
-
-def _is_full_device(error: Exception) -> bool:
-    """Whether torch ran out of a GPU's memory: its error is known by name, since torch may not be here."""
-    return type(error).__name__ == "OutOfMemoryError"
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, which is read in place"
-    if _is_full_device(error):
-        return (
-            "the GPU has too little free memory: end what else runs there, or hide it with CUDA_VISIBLE_DEVICES= "
-            "to use the CPU"
-        )
+def _mistake(error: Exception) -> str:
     text = error.format_message() if hasattr(error, "format_message") else str(error)
-    return " ".join(text.split()) or type(error).__name__
+    return f"mheal: {' '.join(text.split())}"
+
+
+def _bug(error: Exception, words: Sequence[str]) -> str:
+    return (
+        f"mheal: this is a bug in mheal {__version__}, not a mistake of yours: {type(error).__name__}: {error}\n"
+        f"The command was: {shlex.join(['mheal', *words])}\n"
+        "Please report it to the maintainers with the command, the version and the traceback that --debug shows."
+    )

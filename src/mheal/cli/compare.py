@@ -1,40 +1,28 @@
 """`mheal compare`: does it beat random on data of this kind, and how many labels does it save?"""
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..exceptions import UserError
-from ._common import (
-    POOL_HELP,
-    Columns,
-    Embed,
-    Id,
-    Quiet,
-    Text,
-    Without,
-    checksum,
-    messages,
-    names,
-    progress_bar,
-    results,
-    show_table,
-    whole_numbers,
-)
+from .options import MODELS, Columns, Embed, Id, Pool, Quiet, Text, Without, names, whole_numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..evaluate import Curves
-    from ._compare_runs import Runs, Unit
+    from .compare_runs import Runs, Unit
 
 USUAL = ("mheal", "random", "coreset", "kmeans")
 BUDGETS = (10, 20, 50, 100, 200)
+FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
+DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
 def compare(
-    pool: Annotated[str, typer.Argument(metavar="POOL", help=POOL_HELP)],
+    pool: Pool,
     target: Annotated[
         str,
         typer.Option(
@@ -56,13 +44,19 @@ def compare(
         str | None, typer.Option(metavar="N,M", help="Numbers of labels. Default: 10 to 200, at most half the pool.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Random splits to average over.")] = 5,
-    model: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="What learns from the labels: logistic, svm, knn, forest, logistic+knn."),
+    estimator: Annotated[
+        str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
     ] = "logistic",
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write to, or to go on in.")] = Path(
-        "compare"
-    ),
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn.",
+        ),
+    ] = "accuracy",
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; finished runs in it are kept.")
+    ] = Path("compare"),
     max_pool: Annotated[
         int | None, typer.Option(min=2, metavar="N", help="Pick from at most so many rows, to be quicker.")
     ] = None,
@@ -75,62 +69,68 @@ def compare(
 ) -> None:
     """Find out on labelled data whether picking beats random, and by how much.
 
-    Hides the labels, lets each strategy buy some, trains a model on them and
-    tests it on held-out rows; several times, on other splits. Prints accuracy,
-    labels saved and paired tests against random, and writes curves.csv,
-    curves.png, report.html and settings.json. If interrupted, the same command
-    goes on where it was; strategies, budgets and seeds can be added later.
+    Hides the labels, lets each strategy pick rows to label, trains a model on them and tests it on held-out rows, on
+    several splits. Prints the metric, labels saved and paired tests against random, and writes curves.csv,
+    curves.png, report.html and settings.json. If interrupted, the same command resumes; strategies, budgets and seeds
+    can be added later.
 
     Example: mheal compare digits.csv --target label --budgets 20,50 --seeds 3 --out compare
+
+    Example: mheal compare digits.csv -t label --estimator sklearn.svm:LinearSVC --metric f1_macro --seeds 3 -o svm
     """
     import mheal
 
-    from ..evaluate import runs
-    from ..evaluate.simulate import split_sizes
-    from ._compare_data import read_labelled
-    from ._compare_runs import UNIT_ROWS, Runs
+    from ..evaluate import runs, split_sizes
+    from ..io.targets import pool_column, read_target
+    from .compare_runs import Runs
+    from .console import messages
+    from .pool import PoolOptions, checksum, read, say_source, usable
 
     console = messages(quiet)
     chosen = _strategies(strategies)
-    asked = None if budgets is None else whole_numbers(budgets, "--budgets")
-    data = read_labelled(
-        pool, target, console, columns=columns, without=without, id_column=id_column, text=text, embed=embed
-    )
-    n_pool, n_test = split_sizes(data.y, max_pool=max_pool)
+    wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
+    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed)
+    column = pool_column(pool, target)
+    source = read(options, console, target=None if column is None else target, say=False)
+    labels = read_target(target, pool, source, column)
+    X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
+    missing = len(X) - len(labels.rows)
+    X = X[labels.rows] if missing else X
+    n_pool, n_test = split_sizes(labels.labels, max_pool=max_pool)
     settings: dict[str, Any] = dict(
-        mheal=mheal.__version__, pool=pool, target=target, model=model, max_pool=max_pool, columns=names(columns),
-        without=names(without), id=id_column, text=text, embed=embed, pool_sha256=checksum(data.source.files),
-        labels_sha256=data.labels_sha256, features=f"{data.source.features}; {UNIT_ROWS}", strategies=chosen,
-        seeds=seeds,
+        mheal=mheal.__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
+        columns=names(columns), without=names(without), id=id_column, text=text, embed=embed,
+        pool_sha256=checksum(source.files), labels_sha256=_checksum(labels.rows, labels.labels),
+        features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
     kept = Runs.find(out, settings)
-    steps = sorted({*(_default_budgets(n_pool) if asked is None else asked), *kept.budgets})
+    steps = sorted({*(_default_budgets(n_pool) if wanted is None else wanted), *kept.budgets})
     settings["budgets"] = steps
     units = {(name, seed) for name in chosen for seed in range(seeds)}
     done = kept.done(steps) & units
-    todo = runs(data.X, data.y, chosen, steps, model, seeds, max_pool=max_pool, done=done)
+    todo = runs(X, labels.labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
 
     # Everything is checked: from here on there are messages, and files.
-    data.say(console)
+    say_source(pool, source, console)
+    if missing:
+        console.print(f"{labels.said}: {missing:,} rows without a label are left out")
     if kept.units:
-        console.print(f"{out}: {len(done)} of {len(units)} runs found", markup=False)
-    if asked is not None and len(steps) > len(set(asked)):
+        console.print(f"{out}: {len(done)} of {len(units)} runs found")
+    if wanted is not None and len(steps) > len(set(wanted)):
         listed = ", ".join(str(step) for step in steps)
-        console.print(f"{out}: its runs are for {listed} labels; for fewer, choose another --out", markup=False)
+        console.print(f"{out}: its runs are for {listed} labels; for fewer, choose another --out")
     kept.begin()
     _carry_out(todo, kept, chosen, units, steps, console)
-    curves = kept.curves(chosen, seeds)
-    _write(curves, out, Path(pool).name, data.note(n_pool, n_test))
-    if not quiet:
-        _print(curves)
-    console.print(f"Written: {', '.join(str(out / name) for name in FILES)}", markup=False)
-
-
-FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
+    note = (
+        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.said}. Each split has "
+        f"a pool of {n_pool:,} rows and a test set of {n_test:,}."
+    )
+    _write(kept.curves(chosen, seeds, metric), out, Path(pool).name, note, quiet)
+    console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
 
 
 def _strategies(listed: str) -> list[str]:
-    """The strategies asked for, and random, against which everything is measured."""
+    """The strategies that were named, and random, against which everything is measured."""
     from ..strategies import get
     from ..strategies import names as known
 
@@ -147,12 +147,18 @@ def _default_budgets(n_pool: int) -> list[int]:
     return [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
 
 
+def _checksum(rows: Any, labels: Any) -> str:
+    return hashlib.sha256(repr((rows.tolist(), labels.tolist())).encode()).hexdigest()
+
+
 def _carry_out(
     todo: Any, runs: "Runs", chosen: list[str], units: set["Unit"], budgets: list[int], console: "Console"
 ) -> None:
     """Run what is missing of `units`, keeping each as soon as it is finished."""
+    from ..runtime.progress import as_progress
+
     try:
-        with progress_bar(console) as progress:
+        with as_progress(True, console) as progress:
             found = len(runs.done(budgets) & units)
             progress(found, len(units), "comparing")
             for done, unit in enumerate(todo, found + 1):
@@ -160,23 +166,22 @@ def _carry_out(
                 progress(done, len(units), "comparing")
     except KeyboardInterrupt:
         kept = len(runs.find(runs.folder, runs.settings).done(budgets) & units)  # what is written, not what is counted
-        console.print(f"{kept} of {len(units)} runs are kept in {runs.folder}: the same command goes on from there")
+        console.print(f"{kept} of {len(units)} runs are kept in {runs.folder}: the same command resumes from there")
         raise
 
 
-def _write(curves: "Curves", out: Path, name: str, note: str) -> None:
+def _write(curves: "Curves", out: Path, name: str, note: str, quiet: bool) -> None:
+    """The picture and the report; and, unless quiet, the same tables and sentences on stdout."""
     from ..evaluate import report
+    from ..evaluate.text import metric_table, sentences, summary_table
+    from .console import results, show_table
 
     curves.plot(out / "curves.png")
-    report(curves, out / "report.html", f"Which labels to buy: {name}", [note])
-
-
-def _print(curves: "Curves") -> None:
-    from ..evaluate import cells
-    from ..evaluate.verdict import sentences
-
-    out = results()
-    for table in (cells.accuracies(curves), cells.summary(curves, "random")):
-        show_table(out, table.caption, table.heads, table.rows)
+    report(curves, out / "report.html", f"Which rows to label: {name}", [note])
+    if quiet:
+        return
+    console = results()
+    for table in (metric_table(curves), summary_table(curves, "random")):
+        show_table(console, *table)
     for sentence in sentences(curves):
-        out.print(sentence, soft_wrap=True, markup=False)
+        console.print(sentence, soft_wrap=True)

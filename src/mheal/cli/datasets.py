@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .console import show_list
+
 datasets = typer.Typer(help="The paper's datasets by name.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A name from `mheal datasets list`.")]
@@ -19,17 +21,13 @@ def show(data: Folder = None) -> None:
 
     Example: mheal datasets list
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from ..datasets import DATASETS, path
 
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for heading in ("name", "what", "OpenML", "here"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
-    for name, one in DATASETS.items():
-        table.add_row(name, one.about, str(one.openml_id), "yes" if path(name, data).exists() else "no")
-    Console(highlight=False).print(table)
+    rows = [
+        (name, one.about, str(one.openml_id), "yes" if path(name, data).exists() else "no")
+        for name, one in DATASETS.items()
+    ]
+    show_list(("name", "what", "OpenML", "here"), rows)
 
 
 @datasets.command()

@@ -6,19 +6,20 @@ from typing import Annotated
 import typer
 
 from ..exceptions import UserError
-from ._common import POOL_HELP, Columns, Id, Quiet, Seed, Text, Without, messages, names, read_source
+from .options import Columns, Id, Pool, Quiet, Seed, Text, Without
 
 
 def embed(
-    pool: Annotated[str, typer.Argument(help=POOL_HELP)],
+    pool: Pool,
     method: Annotated[
         str | None,
         typer.Option(
+            metavar="METHOD",
             help="shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME or sentence:NAME. "
-            "Default: by the kind."
+            "Default: by the kind of items.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("vectors.npy"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.npy", help="File to write.")] = Path("vectors.npy"),
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -28,23 +29,23 @@ def embed(
 ) -> None:
     """Turn a pool into vectors once, to use them many times.
 
-    Row i of the file is item i of the pool, of unit length unless it is pixels, codes of an autoencoder, columns of a
-    table or fewer than 8 numbers. The other commands do this themselves with --embed. simclr learns from the images
-    for 100 passes over them, which is work for a GPU; simclr:20 takes 20.
+    Row i of the file is item i of the pool. Rows have unit length, except pixels, codes of an autoencoder, columns of a
+    table and rows of fewer than 8 numbers. The other commands embed a pool themselves with --embed. simclr trains on
+    the images for 100 epochs, which takes a GPU; simclr:20 takes 20.
 
     Example: mheal embed images --method pca --out vectors.npy
     """
     import numpy as np
 
     from ..runtime.files import replacing
+    from .console import messages
+    from .pool import PoolOptions, read
 
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
-    source = read_source(
-        pool, console, columns=columns, without=names(without) or (), id_column=id_column, text=text, embed=method,
-        seed=seed,
-    )  # fmt: skip
+    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=method, seed=seed)
+    X = read(options, console).X
     with replacing(out) as part, part.open("wb") as file:
-        np.save(file, source.X)
-    console.print(f"Written: {out}, {source.X.shape[0]:,} × {source.X.shape[1]} {source.X.dtype}", markup=False)
+        np.save(file, X)
+    console.print(f"Written: {out}, {X.shape[0]:,} × {X.shape[1]} {X.dtype}")

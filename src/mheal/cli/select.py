@@ -1,25 +1,17 @@
 """`mheal select`: from a file to a ranked list of what to label."""
 
-import json
-import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ..exceptions import UserError, UserFileError
-from ._asked import ASKING
-from ._common import POOL_HELP, Columns, Embed, Id, Quiet, Seed, Text, Without, messages, parse_size, progress_bar, size
-from ._device import CPU
+from ..exceptions import UserError
+from .options import LABELS, MODELS, Columns, Embed, Id, PoolUnlessRerun, Quiet, Seed, Text, Without, parse_size
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ._request import Request, Result
-
-
-WITHOUT_MODEL = {"--max-memory": "max_memory", "--scheduler": "scheduler", "--forecast": "forecast"}
-PICKING, WRITING = "How to pick", "What comes out"  # panels of the help
+_picking = partial(typer.Option, rich_help_panel="How to pick")
+_writing = partial(typer.Option, rich_help_panel="What comes out")
+_running = partial(typer.Option, rich_help_panel="Large pools and long runs")
 
 
 def _strategies() -> list[str]:
@@ -30,72 +22,63 @@ def _strategies() -> list[str]:
 
 def select(
     context: typer.Context,
-    pool: Annotated[str | None, typer.Argument(metavar="POOL", help=POOL_HELP, show_default=False)] = None,
-    budget: Annotated[
-        int | None, typer.Option("--budget", "-b", metavar="N", help="How many labels you can afford.")
-    ] = None,
+    pool: PoolUnlessRerun = None,
+    budget: Annotated[int | None, typer.Option("--budget", "-b", metavar="N", help="How many rows to pick.")] = None,
     out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="`-` is standard output. Default: picks.csv", rich_help_panel=WRITING
-        ),
+        str | None, _writing("--out", "-o", metavar="FILE", help="`-` is standard output. Default: picks.csv")
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(
+        _writing(
             metavar="NAME",
             help="csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file.",
-            rich_help_panel=WRITING,
         ),
     ] = None,
     strategy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="`mheal strategies` lists them. Default: mheal, with --proba or --labeled mheal-asking.",
-            autocompletion=_strategies,
-            rich_help_panel=PICKING,
-        ),
-    ] = None,
+        str, _picking(metavar="NAME", help="`mheal strategies` lists them.", autocompletion=_strategies)
+    ] = "mheal",
     clusters: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="Clusters. Default: by the size.", rich_help_panel=PICKING)
+        int | None, _picking(min=1, metavar="K", help="Clusters. Default: by the size of the pool.")
     ] = None,
-    classes: Annotated[
-        int | None, typer.Option(min=1, metavar="C", help="Classes, if you know how many.", rich_help_panel=PICKING)
-    ] = None,
+    classes: Annotated[int | None, _picking(min=1, metavar="C", help="Classes, if you know how many.")] = None,
     labeled: Annotated[
         str | None,
-        typer.Option(
+        _picking(
             metavar="FILE",
-            help="Labels you have, a table with row or id (and label) or a Label Studio export: picks stay away from "
-            "them and, from 64 on, go where a model of them is in doubt (not with --max-memory or --scheduler).",
-            rich_help_panel=PICKING,
+            help=f"Labels you have: {LABELS}. These rows are not picked again, and mheal prefers rows that a model of "
+            "the labels is uncertain about.",
         ),
+    ] = None,
+    estimator: Annotated[
+        str | None, _picking(metavar="NAME", help=f"The model that learns from your labels: {MODELS}.")
     ] = None,
     proba: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Your model's probabilities, a column a class: picks go where it is in doubt, from 64 labels on.",
-            rich_help_panel=PICKING,
-        ),
+        _picking(metavar="FILE", help="Your model's probabilities for every row of the pool, one column per class."),
     ] = None,
     keep: Annotated[
         str | None,
-        typer.Option(
+        _picking(
             metavar="FILE",
-            help="Earlier picks, from this pool or before it grew: they stay in front and count.",
-            rich_help_panel=PICKING,
+            help="Earlier picks, from this pool or before it grew: they come first and count in the budget.",
         ),
     ] = None,
-    copies: Annotated[
-        str | None,
-        typer.Option(
+    deduplicate: Annotated[
+        bool | None,
+        _picking(
+            "--deduplicate/--no-deduplicate",
+            help="Leave out rows that equal an earlier one, or not. Default: only for images.",
+            show_default=False,
+        ),
+    ] = None,
+    scaling: Annotated[
+        str,
+        _picking(
             metavar="NAME",
-            help="Rows that equal an earlier one: `count`, or look at each `once`. Default: once for images.",
-            rich_help_panel=PICKING,
+            help="What distances are measured on: standard (columns of variance 1), raw, unit (rows of length 1), or "
+            "auto.",
         ),
-    ] = None,
+    ] = "auto",
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -103,192 +86,88 @@ def select(
     embed: Embed = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.png", help="Draw the pool, the picks and what is left uncovered.", rich_help_panel=WRITING
-        ),
+        _writing(metavar="FILE.png", help="Draw the pool and the picks, and how far the farthest row is from them."),
     ] = None,
     max_memory: Annotated[
         str | None,
-        typer.Option(metavar="4GB", help="Stay below this, or refuse; .npy and .parquet files may be larger."),
+        _running(metavar="4GB", help="Stay below this, or refuse. A .npy file or .parquet files may be larger."),
     ] = None,
-    workspace: Annotated[
+    checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        _running(
             metavar="FOLDER",
-            help="Where a run within --max-memory keeps what is finished. Default: beside the picks.",
+            help="Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: "
+            "beside the picks.",
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(
+        _running(
             metavar="ADDRESS",
-            help="Let a Dask cluster read .parquet shards and pick: `local`, or its address (tcp://host:8786).",
+            help="Pick from .parquet shards on a Dask cluster: `local`, or its address (tcp://host:8786).",
         ),
     ] = None,
     device: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Where to pick: `cpu`, or a device of torch, such as `cuda` (mheal[deep])."),
-    ] = CPU,
-    forecast: Annotated[bool, typer.Option("--forecast", help="Say what it will cost, and stop.")] = False,
+        str | None,
+        _running(metavar="NAME", help="Where to compute: `cpu`, or a device of torch such as `cuda` (mheal[deep])."),
+    ] = None,
+    forecast: Annotated[bool, _running("--forecast", help="Print how long it will take, and stop.")] = False,
     rerun: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Repeat what the record beside some picks says.")
+        Path | None, typer.Option(metavar="FILE.json", help="Repeat the run in the record beside some picks.")
     ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Pick the items of a pool that are worth labelling, best first.
+    """Pick the rows of a pool to label, best first.
 
-    Writes rank, row (counted from 0), id, cluster, gain (how far the pick was from all before it) and radius (how far
-    the farthest item still is) to picks.csv, and beside it picks.json, a record with which --rerun repeats it exactly.
-    A run with --max-memory can be stopped, and without a model one of a pool that fills the memory: the same command
-    goes on from there.
+    Writes picks.csv: rank, row (counted from 0), id, cluster, gain (distance from all rows before it) and radius
+    (distance of the farthest row that is left). Beside it comes picks.json, a record that --rerun repeats exactly.
 
     Example: mheal select digits.csv --without label --budget 50
+
+    Example: mheal select digits.csv --without label --budget 50 --labeled labels.csv --estimator forest
 
     Example: mheal select images --budget 30 --out tasks.json
 
     Example: mheal select texts.txt --budget 20 --out -
     """
-    from ._request import Request
+    from .console import messages
+    from .request import Request
+    from .run import Output, run
+    from .run import rerun as run_again
 
     console = messages(quiet)
     if rerun is not None:
         _refuse_beside_rerun(context)
-        return _rerun(rerun, out, format, workspace, console)
+        run_again(rerun, out, format, checkpoint, console)
+        return
     if pool is None or budget is None:
         raise UserError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
     if clusters is not None and classes is not None and clusters != classes:
         raise UserError("--classes sets the number of clusters too: give one of --clusters and --classes")
-    kept_from = [name for name, given in WITHOUT_MODEL.items() if context.params[given]]
-    if strategy in (None, *([ASKING] if forecast else [])) and labeled is not None and proba is None and kept_from:
-        console.print(f"{kept_from[0]}: picking without a model of the labels")
-    told = proba is not None or (labeled is not None and not kept_from)
-    strategy = strategy or (ASKING if told else "mheal")
-    request = Request(
-        pool, budget, strategy, clusters or classes, labeled, keep, columns, without, id_column, text, embed, seed,
-        None if max_memory is None else parse_size(max_memory), scheduler, device, proba, copies,
-    )  # fmt: skip
     if scheduler is not None and (plot is not None or forecast):
-        raise UserError(
-            "--plot and --forecast look at the pool from here, which --scheduler keeps away: leave them out"
-        )
-    if forecast and device != CPU:
-        raise UserError("--forecast counts the memory of the CPU: leave out --device")
-    if forecast and proba is not None:
-        raise UserError("--forecast measures picking without a model: leave out --proba")
+        raise UserError("--plot and --forecast need the pool on this machine: leave them out, or leave out --scheduler")
+    request = Request(
+        pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed, seed=seed, budget=budget,
+        strategy=strategy, clusters=clusters or classes, labeled=labeled, estimator=estimator, proba=proba, keep=keep,
+        deduplicate=deduplicate, scaling=scaling, scheduler=scheduler, device=device,
+        max_memory=None if max_memory is None else parse_size(max_memory),
+    )  # fmt: skip
     if forecast:
-        return _forecast(request, console)
-    _run(request, out or "picks.csv", format, plot, workspace, console)
-    return None
+        from .forecast import print_forecast
 
-
-def _run(
-    request: "Request", out: str, format: str | None, plot: Path | None, workspace: Path | None, console: "Console",
-    recorded: dict[str, Any] | None = None,
-) -> "Result":  # fmt: skip
-    """Pick and write. Picks that differ from those `recorded` are not written: they would take their place."""
-    from ..io.write import format_of, render
-    from ..runtime.checkpoint import closed_if_stopped
-    from ..runtime.files import replacing
-    from ._record import make_record, record_path, refuse_other_picks
-    from ._request import carry_out
-
-    form = format_of(out, format)
-    target = Path(out)
-    if out != "-" and not target.parent.is_dir():  # before an hour of work, not after it
-        raise UserFileError(f"there is no folder {str(target.parent)!r} to write {target.name} to: make it first")
-    folder = workspace or Path("picks.csv.unfinished" if out == "-" else f"{out}.unfinished")
-    ours = not folder.exists()
-    try:
-        result = carry_out(request, console, folder)
-    except KeyboardInterrupt:
-        if folder.exists():
-            console.print(f"What is finished is in {folder}: the same command goes on from there", markup=False)
-        raise
-    finally:
-        if ours:
-            _remove_empty(folder)
-    with closed_if_stopped(result.unfinished):
-        if recorded is not None:
-            refuse_other_picks(result, recorded)
-        content = render(result.picks, result.source, form)
-        if plot is not None:
-            from ._map import draw
-
-            draw(result.source.X, result.picks, plot, request.seed)
-        if out == "-":
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
-        else:
-            with replacing(target) as part:
-                part.write_bytes(content)
-            record = json.dumps(make_record(request, result, target), indent=1, ensure_ascii=False)
-            with replacing(record_path(target)) as part:
-                part.write_text(record + "\n", encoding="utf-8")
-    begun = [stages for stages in result.unfinished if stages.begun]
-    for stages in begun:  # the picks are written: nothing is left to go on from
-        stages.end()
-    if begun:
-        _remove_empty(folder)
-    _say(result, [] if out == "-" else [target, record_path(target)], plot, console)
-    return result
-
-
-def _remove_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-
-
-def _say(result: "Result", written: list[Path], plot: Path | None, console: "Console") -> None:
-    took = result.seconds
-    avoided = f", away from the {result.labeled:,} labelled ones" if result.labeled else ""
-    unasked = result.strategy.name == ASKING and not result.asked
-    console.print(
-        f"{len(result.picks):,} picks by {'MHEAL' if unasked else result.strategy.title}{avoided}; "
-        f"reading {took['reading']:.1f} s, picking {took['picking']:.1f} s",
-        markup=False,
-    )
-    files = [*written, *([plot] if plot else [])]
-    if files:
-        console.print("Written: " + ", ".join(str(file) for file in files), markup=False)
-
-
-def _forecast(request: "Request", console: "Console") -> None:
-    from ._forecast import forecast
-    from ._request import read
-
-    source = read(request, console)
-    with progress_bar(console) as progress:
-        cost = forecast(request, source.X, progress)
-    print(
-        f"Picking {request.budget:,} of {len(source.X):,} rows should take about {cost.seconds:.1f} s "
-        f"(measured on {cost.sampled:,} rows) and {size(cost.memory)} of memory. Nothing was written."
-    )
+        print_forecast(request, console)
+        return
+    run(request, Output(out or "picks.csv", format, plot, checkpoint), console)
 
 
 def _refuse_beside_rerun(context: typer.Context) -> None:
-    """What the record says is not said again, lest it seem to count."""
+    """The record has these options: given beside it, they would seem to count."""
     beside = []
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
-        free = parameter.name in ("rerun", "out", "format", "workspace", "quiet")
+        free = parameter.name in ("rerun", "out", "format", "checkpoint", "quiet")
         if source is not None and source.name == "COMMANDLINE" and not free:
             beside.append("the pool" if parameter.name == "pool" else parameter.opts[0])
     if beside:
         raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
-
-
-def _rerun(path: Path, out: str | None, format: str | None, workspace: Path | None, console: "Console") -> None:
-    from ..io.write import picks_digest
-    from ._record import read_record, refuse_changed_inputs
-
-    request, record = read_record(path)
-    refuse_changed_inputs(request, record)
-    target = out or str(path.parent / record["picks"]["file"])
-    result = _run(request, target, format, None, workspace, console, None if out else record)
-    if picks_digest(result.picks) == record["picks"]["sha256"]:
-        console.print("The picks are identical to the recorded ones.")
-    else:
-        console.print(
-            f"The picks differ from the recorded ones, which mheal {record['mheal']} made on {record['packages']}."
-        )

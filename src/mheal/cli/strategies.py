@@ -1,4 +1,6 @@
-"""`mheal strategies`: what each is, when to use it, what it costs."""
+"""`mheal strategies`: what each does, what it needs, what it costs."""
+
+from .console import show_list
 
 
 def strategies() -> None:
@@ -6,14 +8,7 @@ def strategies() -> None:
 
     Example: mheal strategies
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from ..strategies import describe
 
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for heading in ("name", "needs", "what it does", "cost (N rows, d columns)"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
-    for one in describe():
-        table.add_row(one.name, one.needs, one.summary, one.cost)
-    Console(highlight=False).print(table)
+    heads = ("name", "needs", "what it does", "cost (N rows, d columns)")
+    show_list(heads, [(one.name, one.needs, one.summary, one.cost) for one in describe()])

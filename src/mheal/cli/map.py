@@ -1,4 +1,4 @@
-"""The picture of `mheal select --plot`: where the picks lie in the pool, and what they leave uncovered."""
+"""The picture of `mheal select --plot`: where the picks lie in the pool, and how far the farthest row is."""
 
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ from ..scaling import comparable
 from ..selection import Selection
 from ..validation import as_pool
 
-SHOWN = 20_000  # rows of the pool that are drawn; more would only be ink
+SHOWN = 20_000  # rows of the pool that are drawn; more would not be told apart
 NUMBERED = 30  # picks that get their rank written beside them
 
 
 def draw(X: Any, picks: Selection, path: Path, seed: int) -> None:
-    """Left: the pool's two main directions with the picks on it. Right: the cover radius after each pick."""
+    """Left: the first two principal components of the pool with the picks. Right: the radius after each pick."""
     X = as_pool(X)
     rng = np.random.default_rng(seed)
     rows = np.arange(len(X)) if len(X) <= SHOWN else rng.choice(len(X), SHOWN, replace=False)
@@ -37,13 +37,13 @@ def draw(X: Any, picks: Selection, path: Path, seed: int) -> None:
     left.scatter(*picked.T, s=22, c=np.arange(len(picked)), cmap="viridis_r", edgecolors="white", linewidths=0.5)
     for rank, (x, y) in enumerate(picked[:NUMBERED], start=1):
         left.annotate(str(rank), (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7)
-    left.set_title(f"The pool seen from its two main directions ({kept})", loc="left", fontsize=10)
+    left.set_title(f"The pool in its first two principal components ({kept})", loc="left", fontsize=10)
     left.set_xticks([])
     left.set_yticks([])
     known = np.isfinite(picks.radius)
-    right.set_title("What is still uncovered", loc="left", fontsize=10)
+    right.set_title("How far the farthest row is from the picks", loc="left", fontsize=10)
     right.set_xlabel("picks")
-    right.set_ylabel("distance to the nearest pick, largest in the pool")
+    right.set_ylabel("largest distance to the nearest pick")
     if known.any():
         right.plot(np.arange(1, len(picks) + 1)[known], picks.radius[known], color="#0072B2", linewidth=2)
         right.set_ylim(bottom=0)

@@ -1,19 +1,22 @@
 """The record beside a file of picks: what was asked, of what, and what came out; enough to do it again."""
 
 import json
+import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..exceptions import UserError
+from ..exceptions import UserError, UserFileError
 from ..io.locate import locate
 from ..io.write import picks_digest
-from ._common import checksum, command_line
-from ._device import CPU
-from ._request import Request, Result
+from .pool import checksum
+from .request import Request
+
+if TYPE_CHECKING:
+    from .pick import Result
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 
@@ -24,14 +27,14 @@ def record_path(out: Path) -> Path:
     return out.with_suffix(".record.json") if beside == out else beside
 
 
-def make_record(request: Request, result: Result, out: Path) -> dict[str, Any]:
+def make_record(request: Request, result: "Result", out: Path) -> dict[str, Any]:
     """Everything about a finished request. Paths in it are relative to its own folder."""
     request = request.moved(Path.cwd(), out.parent.resolve())
     inputs = {name: checksum(files) for name, files in _inputs(request, out.parent).items()}
-    packages = PACKAGES if request.device == CPU else (*PACKAGES, "torch")
+    packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
     return {
         "mheal": __version__,
-        "command": command_line(),
+        "command": ["mheal", *sys.argv[1:]] if Path(sys.argv[0]).name.startswith("mheal") else [],
         "parameters": asdict(request),
         "features": result.source.features,
         "rows": len(result.source.X),
@@ -52,6 +55,8 @@ def read_record(path: Path) -> tuple[Request, dict[str, Any]]:
         record = json.loads(path.read_text(encoding="utf-8"))
         request = Request.of(record["parameters"])
         record["sha256"]["pool"], record["picks"]["sha256"], record["picks"]["file"]
+    except OSError as error:
+        raise UserFileError(f"cannot read the record {path}: {error.strerror}") from error
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
     return request.moved(path.parent.resolve(), Path.cwd()), record
@@ -64,7 +69,7 @@ def refuse_changed_inputs(request: Request, record: dict[str, Any]) -> None:
             raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
 
 
-def refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
+def refuse_other_picks(result: "Result", record: dict[str, Any]) -> None:
     """What would be written in place of the recorded picks must be the same."""
     if picks_digest(result.picks) == record["picks"]["sha256"]:
         return

@@ -13,9 +13,9 @@ from ..runtime.files import replacing
 Unit = tuple[str, int]  # strategy, seed
 # Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
 DECISIVE = (
-    "model", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256", "features",
+    "estimator", "metric", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256",
+    "features",
 )  # fmt: skip
-UNIT_ROWS = "rows of unit length as they are, others by standardised columns"
 
 
 @dataclass
@@ -54,7 +54,10 @@ class Runs:
 
     def begin(self) -> None:
         """Make the folder and write the settings down."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserFileError(f"cannot make the folder {self.folder}: {error.strerror}") from error
         with replacing(self.folder / "settings.json") as part:
             part.write_text(json.dumps(self.settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -69,10 +72,10 @@ class Runs:
         self.units = {unit: self.units[unit] for unit in sorted(self.units, key=place)}
         Curves([row for unit in self.units.values() for row in unit]).save_csv(self.file)
 
-    def curves(self, strategies: Collection[str], seeds: int) -> Curves:
+    def curves(self, strategies: Collection[str], seeds: int, metric: str) -> Curves:
         """The runs of these strategies in the first splits."""
         wanted = ((name, seed) for seed in range(seeds) for name in strategies)
-        return Curves([row for unit in wanted for row in self.units[unit]])
+        return Curves([row for unit in wanted for row in self.units[unit]], metric)
 
 
 def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:

@@ -1,0 +1,60 @@
+"""`mheal demo`: does it beat random on scikit-learn's digits? A table, two pictures, the raw numbers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...exceptions import UserFileError
+from ..options import Quiet
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for curves.png, picks.png and runs.csv.")] = Path(
+        "demo"
+    ),
+    budget: Annotated[int, typer.Option("--budget", "-b", min=10, metavar="N", help="Number of labels.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Random splits to average over.")] = 10,
+    files: Annotated[
+        bool, typer.Option("--files", help="Write example files into this folder instead, and pick nothing.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Pick digits to label in four ways, train the same model on each, and compare.
+
+    With --files: writes digits.csv, digits.npy, labels.csv, proba.npy, a folder of images and texts.txt, on which the
+    examples in the help of all commands run. Other files are never overwritten.
+
+    Example: mheal demo --out demo --seeds 10
+
+    Example: mheal demo --files
+    """
+    from ..console import messages, results, show_table
+
+    console = messages(quiet)
+    if files:
+        from .files import write_files
+
+        console.print(f"Written: {', '.join(write_files(Path()))}")
+        return
+    from ...runtime.progress import as_progress
+    from .digits import draw_picks, run, save
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserFileError(f"cannot make the folder {out}: {error.strerror}") from error
+    with as_progress(True, console) as progress:
+        curves, images = run(budget, seeds, progress)
+    save(curves, out / "runs.csv")
+    curves.plot(out / "curves.png")
+    draw_picks(images, out / "picks.png")
+    if not quiet:
+        cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
+        for row in curves.table().to_dicts():
+            spread = f" ± {100 * row['sd']:.1f}" if seeds > 1 else ""
+            cells[row["labels"]].append(f"{100 * row['mean']:.1f}{spread}")
+        title = f"Test accuracy on digits in %, mean ± standard deviation of {seeds} splits"
+        show_table(results(), title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()])
+        results().print(curves.verdict(), soft_wrap=True)
+    console.print(f"Written: {', '.join(str(out / name) for name in ('curves.png', 'picks.png', 'runs.csv'))}")

@@ -1,0 +1,128 @@
+"""Pools larger than memory: the limit of `--max-memory`, shards streamed to disk, shards on a cluster."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import UserError
+from ..io.source import Source
+from ..runtime.progress import as_progress
+from .console import size
+from .options import names
+from .pool import PoolOptions, say_source
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..runtime.checkpoint import Checkpoint
+    from .request import Request
+
+ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
+ROW_FLOATS = 5  # and floats
+SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
+READER = 60_000_000  # bytes that Polars itself takes,
+READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
+MARGIN = 1.1  # what a process has in memory differs from run to run
+
+
+def needed(shape: tuple[int, ...], dtype: Any, mapped: bool) -> int:
+    """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
+    from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
+    from ..runtime.memory import headroom
+    from ..validation import working_dtype
+
+    rows, columns = shape
+    dtype = np.dtype(dtype)
+    floats = np.dtype(working_dtype(dtype)).itemsize
+    front = min(FRONT_BYTES, rows * columns * floats // FRONT_SHARE)
+    copied = 0 if dtype in (np.float32, np.float64) else rows * columns * floats
+    return SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * rows + front + copied + (headroom() if mapped else 0)
+
+
+def refuse_small_limit(limit: int, present: int, shape: tuple[int, ...], *dtypes: Any, mapped: bool) -> None:
+    """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not.
+
+    present : bytes that the process has in memory now
+    """
+    totals = [present + needed(shape, dtype, mapped) for dtype in dtypes]
+    if min(totals) > limit:
+        raise UserError(
+            f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to "
+            f"{_enough(max(totals))}"
+        )
+
+
+def _enough(total: int) -> str:
+    """A limit, as one types it, that will not be refused again."""
+    limit = MARGIN * total
+    digit = 10**8 if limit >= 1e9 else 10**6  # the last that is said
+    return size(math.ceil(limit / digit) * digit).replace(" ", "")
+
+
+def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
+    """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
+    from ..io.locate import locate
+
+    found = locate(pool)
+    if found.form == ".parquet":
+        from ..io.shards import expected_shape
+
+        rows, columns = shape = expected_shape(found.files)
+        whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)
+        return found.files if present + whole > limit else []
+    total = sum(file.stat().st_size for file in found.files)
+    if (found.form != ".npy" or len(found.files) > 1) and total > limit:
+        raise UserError(
+            f"{pool} holds {size(total)}, which cannot be read within {size(limit)}: only a single .npy file "
+            "is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
+        )
+    return []
+
+
+def stream(
+    options: PoolOptions, shards: list[Path], folder: Path, limit: int, present: int, console: "Console"
+) -> tuple[Source, "Checkpoint"]:
+    """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
+    from ..io.shards import stream_shards
+    from ..runtime.checkpoint import Checkpoint, kept_unless_mistaken
+    from ..runtime.memory import MemoryLimit
+
+    for option, value in {"--text": options.text, "--embed": options.embed}.items():
+        if value is not None:
+            raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+
+    def check(shape: tuple[int, int], dtype: Any) -> None:
+        refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True)
+
+    with as_progress(True, console) as progress, MemoryLimit(limit) as keeper:
+        stages = Checkpoint(folder, keeper, progress)
+        with kept_unless_mistaken(stages):
+            source = stream_shards(
+                shards, options.pool, stages, columns=names(options.columns), without=names(options.without) or (),
+                id_column=options.id, check=check,
+            )  # fmt: skip
+    say_source(options.pool, source, console)
+    return source, stages
+
+
+def on_cluster(options: "Request", console: "Console") -> Source:
+    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are asked for."""
+    for option in ("text", "embed", "max_memory", "device"):
+        if getattr(options, option) is not None:
+            name = option.replace("_", "-")
+            raise UserError(f"--scheduler and --{name} do not go together: leave out one of them")
+    try:
+        from ..io.dask_parquet import Ids, column_names, parquet_files, read_parquet
+    except ImportError as error:
+        raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
+    columns, without, id_column = names(options.columns), names(options.without) or [], options.id
+    if id_column is None and "id" in column_names(options.pool) and "id" not in [*(columns or []), *without]:
+        id_column = "id"
+    ids: Any = None if id_column is None else Ids(options.pool, id_column)
+    X = read_parquet(options.pool, columns, [*without, *([] if id_column is None else [id_column])])
+    features = f"{X.shape[1]:,} columns of numbers, in {X.npartitions:,} parts"
+    source = Source(X, "vectors", features, parquet_files(options.pool), ids, id_column)
+    say_source(options.pool, source, console)
+    return source
