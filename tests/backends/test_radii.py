@@ -1,21 +1,16 @@
-"""All picks at once: radii after each, and scores that a traversal goes on from."""
+"""All picks at once: radii after each, and scores that a traversal goes on from, on the CPU."""
 
 import numpy as np
 import pytest
 
 import reference
-from mheal.algorithms.density import Charge
+from mheal.algorithms.density import DensityWeights
 from mheal.algorithms.farthest_first import traverse
-from mheal.algorithms.spread import traverse_on
-from mheal.algorithms.starts import uncovered
-from mheal.backends.cpu.points import Points
-from mheal.backends.cpu.radii import radii
-from mheal.backends.cpu.traversal import Picks, Traversal
-from mheal.runtime.checkpoint import Memory
+from mheal.backends.cpu.points import Points, Sizes
 
 
 def picks_of(points, rows, weight):
-    picks = Picks(points, len(rows))
+    picks = points.picks(len(rows))
     picks.add(rows, weight[rows])
     return picks
 
@@ -27,10 +22,11 @@ def test_radii_and_scores_equal_a_plain_loop(n, d, count, dtype):
     X = rng.standard_normal((n, d)).astype(dtype)
     weight, candidate = rng.uniform(0.5, 2, (2, n)).astype(dtype)
     rows = rng.choice(n, count, replace=False)
-    worst, (norm2, score) = radii(Points.raw(X), picks_of(Points.raw(X), rows, weight), candidate)
+    radius, (norm2, score, seen) = Points.raw(X).radii(picks_of(Points.raw(X), rows, weight), candidate)
+    assert seen == count
     distance2 = ((X[:, None].astype(np.float64) - X[rows][None]) ** 2).sum(-1) * weight[rows] * candidate[:, None]
     nearest = np.minimum.accumulate(distance2, axis=1)
-    np.testing.assert_allclose(worst, nearest.max(axis=0), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(radius, np.sqrt(nearest.max(axis=0)), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(score, nearest[:, -1], rtol=1e-3, atol=1e-9)
     np.testing.assert_allclose(norm2, (X.astype(np.float64) ** 2).sum(1), rtol=1e-5)
     assert not score[rows].any()  # a pick is at 0 from itself, exactly
@@ -39,24 +35,23 @@ def test_radii_and_scores_equal_a_plain_loop(n, d, count, dtype):
 def test_far_from_the_origin_distances_do_not_cancel():
     X = (1000 + np.random.default_rng(0).standard_normal((500, 16))).astype(np.float32)
     rows = np.arange(0, 500, 5)
-    got = uncovered(Points.raw(X), picks_of(Points.raw(X), rows, np.ones(500)), np.ones(500, np.float32))[0]
+    got = Points.raw(X).radii(picks_of(Points.raw(X), rows, np.ones(500)), np.ones(500, np.float32))[0]
     distance = np.sqrt(((X[:, None].astype(np.float64) - X[rows][None]) ** 2).sum(-1))
     np.testing.assert_allclose(got, np.minimum.accumulate(distance, axis=1).max(axis=0), rtol=1e-4)
 
 
 @pytest.mark.parametrize("d", [4, 24])
 @pytest.mark.parametrize("chosen", [1, 40, 300])
-def test_going_on_from_the_scores_picks_what_the_plain_loop_picks(d, chosen, monkeypatch):
+def test_going_on_from_the_scores_picks_what_the_plain_loop_picks(d, chosen):
     """Integers with duplicates: every dot product is exact, ties abound, and the lowest row wins them."""
-    monkeypatch.setattr("mheal.backends.cpu.traversal.FRONT_MIN", 64)
     rng = np.random.default_rng(d + chosen)
     X = rng.integers(-2, 3, (4000, d)).astype(np.float32)
     X[2000:2500] = X[:500]
     weight = rng.choice([0.5, 1, 2], 4000).astype(np.float32)
     candidate = np.where(rng.uniform(size=4000) < 0.1, weight / 8, weight)
-    points, rows = Points.raw(X), rng.choice(4000, chosen, replace=False)
-    _, first = radii(points, picks_of(points, rows, weight), candidate)
-    picked, score, _ = traverse_on(points, 400, rows, Charge(weight, candidate), Memory(), first)
+    points, rows = Points.raw(X, sizes=Sizes(front_rows=64)), rng.choice(4000, chosen, replace=False)
+    _, first = points.radii(picks_of(points, rows, weight), candidate)
+    picked, score, _ = traverse(points, 400, rows, DensityWeights(weight, candidate), first=first)
     expected, gains = reference.max_min(X, 400, rows, weight, candidate)
     np.testing.assert_array_equal(picked, expected)
     np.testing.assert_array_equal(score, gains.astype(np.float32))
@@ -66,8 +61,7 @@ def test_scores_of_all_picks_equal_those_of_a_traversal_that_has_caught_up():
     X = np.random.default_rng(0).standard_normal((5000, 12)).astype(np.float32)
     rows = np.arange(0, 5000, 50)
     points, ones = Points.raw(X), np.ones(5000, np.float32)
-    _, first = radii(points, picks_of(points, rows, ones), ones)
-    np.testing.assert_array_equal(
-        traverse_on(points, 200, rows, None, Memory(), first)[0], traverse(points, 200, rows)[0]
-    )
-    assert (Traversal(picks_of(points, rows, ones)).scores() >= first[1] * (1 - 1e-5)).all()
+    _, first = points.radii(picks_of(points, rows, ones), ones)
+    stale = points.candidates(picks_of(points, rows, ones)).scores().score
+    assert (stale >= first.score * (1 - 1e-5)).all()
+    np.testing.assert_array_equal(traverse(points, 200, rows, first=first)[0], traverse(points, 200, rows)[0])

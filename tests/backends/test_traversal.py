@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import reference
-from mheal.algorithms.density import Charge
+from mheal.algorithms.density import DensityWeights
 from mheal.algorithms.farthest_first import traverse
 from mheal.backends.cpu import traversal
-from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.points import Points, Sizes
 
 
 def random_pool(seed):
@@ -24,20 +24,19 @@ def random_pool(seed):
     return X, picks, chosen, weight
 
 
-def charge(weight, dtype=np.float64):
-    return None if weight is None else Charge(weight.astype(dtype), weight.astype(dtype))
+def weights(weight, dtype=np.float64):
+    return None if weight is None else DensityWeights(weight.astype(dtype), weight.astype(dtype))
 
 
-@pytest.fixture
-def small_sets(monkeypatch):
-    """Make the three nested sets so small that all of them matter in small pools."""
-    monkeypatch.setattr(traversal, "FRONT_MIN", 40)
+def small(X, dtype=np.float64):
+    """Rows of which all three nested sets matter in small pools."""
+    return Points.raw(X.astype(dtype), sizes=Sizes(front_rows=40))
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_picks_identical_to_plain_loop_on_200_pools(seed, small_sets):
+def test_picks_identical_to_plain_loop_on_200_pools(seed):
     X, picks, chosen, weight = random_pool(seed)
-    rows, score, left = traverse(Points.raw(X.astype(np.float64)), picks, chosen, charge(weight))
+    rows, score, left = traverse(small(X), picks, chosen, weights(weight))
     expected, expected_score = reference.max_min(X, picks, chosen, weight)
     np.testing.assert_array_equal(rows, expected)
     np.testing.assert_allclose(score, expected_score, rtol=1e-9, atol=1e-9)
@@ -47,26 +46,26 @@ def test_picks_identical_to_plain_loop_on_200_pools(seed, small_sets):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_row_has_another_weight_once_it_is_picked(seed, small_sets):
+def test_a_row_has_another_weight_once_it_is_picked(seed):
     X, picks, chosen, _ = random_pool(seed)
     rng = np.random.default_rng(seed)
     weight, candidate = np.exp2(rng.integers(-2, 3, len(X))), np.exp2(rng.integers(-8, 3, len(X)))
-    rows = traverse(Points.raw(X.astype(np.float64)), picks, chosen, Charge(weight, candidate))[0]
+    rows = traverse(small(X), picks, chosen, DensityWeights(weight, candidate))[0]
     np.testing.assert_array_equal(rows, reference.max_min(X, picks, chosen, weight, candidate)[0])
 
 
 @pytest.mark.parametrize("seed", range(1, 40, 2))
-def test_float32_is_exact_on_integers(seed, small_sets):
+def test_float32_is_exact_on_integers(seed):
     X, picks, chosen, weight = random_pool(seed)
-    rows = traverse(Points.raw(X.astype(np.float32)), picks, chosen, charge(weight, np.float32))[0]
+    rows = traverse(small(X, np.float32), picks, chosen, weights(weight, np.float32))[0]
     np.testing.assert_array_equal(rows, reference.max_min(X, picks, chosen, weight)[0])
 
 
 @pytest.mark.parametrize("seed", range(0, 20, 2))
-def test_float32_picks_are_farthest_within_rounding(seed, small_sets):
+def test_float32_picks_are_farthest_within_rounding(seed):
     X, picks, chosen, _ = random_pool(seed)
     X = X.astype(np.float32)
-    rows = traverse(Points.raw(X), picks, chosen)[0]
+    rows = traverse(small(X, np.float32), picks, chosen)[0]
     wide = X.astype(np.float64)
     score = np.min([((wide - wide[c]) ** 2).sum(1) for c in chosen], axis=0)
     tolerance = 1e-5 * (wide**2).sum(1).max()

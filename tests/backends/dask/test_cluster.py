@@ -10,7 +10,11 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 import mheal  # noqa: E402
-from mheal.backends.dask import traversal  # noqa: E402
+from mheal.algorithms.farthest_first import traverse  # noqa: E402
+from mheal.backends.cpu.points import Points  # noqa: E402
+from mheal.backends.dask import DaskRows, connected  # noqa: E402
+from mheal.backends.dask.partitioned import Sizes  # noqa: E402
+from mheal.backends.dask.traversal import Traversal  # noqa: E402
 
 
 def test_without_a_client_a_cluster_is_made_and_closed(make_pool, monkeypatch):
@@ -23,18 +27,14 @@ def test_without_a_client_a_cluster_is_made_and_closed(make_pool, monkeypatch):
 
 
 def test_a_wrong_address_is_one_line():
-    with pytest.raises(ValueError, match="no Dask scheduler at 'nonsense'"), mheal.backends.dask.connected("nonsense"):
+    with pytest.raises(ValueError, match="no Dask scheduler at 'nonsense'"), connected("nonsense"):
         pass
 
 
 def test_a_worker_that_is_killed_changes_nothing(make_pool, monkeypatch):
-    monkeypatch.setattr(traversal, "FRONT_MIN", 40)
-    monkeypatch.setattr(traversal, "TRAVELLING", 0)
-    monkeypatch.setattr(traversal, "FEWEST", 3)
     X = make_pool()
-    model = mheal.MHEAL(random_state=0, cluster_sample=600, cover=20)
-    expected = model.select(X, 100)
-    plain, epochs, killed = traversal.ClusterTraversal._epoch, [], []
+    expected = traverse(Points.raw(X), 100, np.array([20]))[0]
+    plain, epochs, killed = Traversal.epoch, [], []
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
 
@@ -45,8 +45,10 @@ def test_a_worker_that_is_killed_changes_nothing(make_pool, monkeypatch):
                 os.kill(killed[0], signal.SIGKILL)
             plain(self)
 
-        monkeypatch.setattr(traversal.ClusterTraversal, "_epoch", kill_one_in_the_third)
-        picks = model.select(da.from_array(X, chunks=(400, -1)), 100)
+        monkeypatch.setattr(Traversal, "epoch", kill_one_in_the_third)
+        small = Sizes(front_rows=40, front_bytes=0, group_rows=3)
+        rows = DaskRows.scaled(da.from_array(X, chunks=(400, -1)), "raw", client, small)
+        picked = traverse(rows, 100, np.array([20]))[0]
     assert killed
     assert len(epochs) > 4
-    np.testing.assert_array_equal(picks.indices, expected.indices)
+    np.testing.assert_array_equal(picked, expected)

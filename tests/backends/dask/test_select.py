@@ -7,24 +7,24 @@ da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
 import mheal  # noqa: E402
-from mheal.backends.dask import (
-    partitions,
-    traversal,
-)
+from mheal.algorithms.farthest_first import traverse  # noqa: E402
+from mheal.backends.cpu.points import Points  # noqa: E402
+from mheal.backends.dask import DaskRows  # noqa: E402
+from mheal.backends.dask.partitioned import Sizes  # noqa: E402
+from mheal.backends.dask.traversal import Traversal  # noqa: E402
 
 UNEVEN = (400, 1, 599, 300, 200)
-SAMPLED = {"random_state": 0, "cluster_sample": 600}
 MODES = {
     "default": {},
-    "no cover": {"cover": 0},
-    "raw": {"space": "raw"},
-    "unit": {"space": "unit"},
-    "no charge": {"charge": None},
-    "no charge, raw": {"charge": None, "space": "raw"},
-    "quota": {"quota": True},
-    "quota, no charge": {"quota": True, "charge": None},
-    "no repulsion": {"global_repulsion": False},
-    "no repulsion, quota": {"global_repulsion": False, "quota": True, "charge": None, "space": "unit"},
+    "no representatives": {"n_representatives": 0},
+    "raw": {"scaling": "raw"},
+    "unit": {"scaling": "unit"},
+    "no weights": {"density_power": None},
+    "no weights, raw": {"density_power": None, "scaling": "raw"},
+    "balanced": {"balance_clusters": True},
+    "balanced, no weights": {"balance_clusters": True, "density_power": None},
+    "within clusters": {"across_clusters": False},
+    "within clusters, balanced": {"across_clusters": False, "balance_clusters": True, "density_power": None},
 }
 
 
@@ -32,9 +32,9 @@ def rows_apart(X, chunks=UNEVEN):
     return da.from_array(X, chunks=(chunks, -1))
 
 
-def assert_same(model, X, budget, labeled=None, chunks=UNEVEN):
-    expected = model.select(X, budget, labeled)
-    picks = model.select(rows_apart(X, chunks), budget, labeled)
+def assert_same(model, X, n, labeled=None, chunks=UNEVEN):
+    expected = model.select(X, n, labeled=labeled, random_state=0)
+    picks = model.select(rows_apart(X, chunks), n, labeled=labeled, random_state=0)
     np.testing.assert_array_equal(picks.indices, expected.indices)
     np.testing.assert_array_equal(picks.cluster, expected.cluster)
     np.testing.assert_allclose(picks.gain, expected.gain, rtol=1e-3)
@@ -44,48 +44,51 @@ def assert_same(model, X, budget, labeled=None, chunks=UNEVEN):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_picks_are_those_in_memory_where_every_tie_is_exact(client, make_pool, mode):
-    assert_same(mheal.MHEAL(**SAMPLED, **MODES[mode]), make_pool(integer=True), 80 if "quota" in mode else 320)
+    assert_same(mheal.MHEAL(**MODES[mode]), make_pool(integer=True), 80 if "balanced" in mode else 320)
 
 
-@pytest.mark.parametrize("mode", ["default", "unit", "no charge", "quota", "no repulsion, quota"])
+@pytest.mark.parametrize("mode", ["default", "unit", "no weights", "balanced", "within clusters, balanced"])
 def test_picks_are_those_in_memory(client, make_pool, mode):
-    assert_same(mheal.MHEAL(**SAMPLED, **MODES[mode]), make_pool(), 80 if "quota" in mode else 320)
+    assert_same(mheal.MHEAL(**MODES[mode]), make_pool(), 80 if "balanced" in mode else 320)
 
 
-def test_a_pool_that_the_workers_cannot_hold_is_read_in_every_pass(client, make_pool, monkeypatch):
-    monkeypatch.setattr(partitions, "_memory", lambda client: 1000)
-    assert_same(mheal.MHEAL(**SAMPLED), make_pool(), 300)
+def test_clusters_of_a_pool_that_is_larger_than_their_sample(client, make_pool):
+    assert_same(mheal.MHEAL(), make_pool(n=17_000, d=4), 40, chunks=(9000, 8000))
 
 
-@pytest.mark.parametrize("mode", ["default", "quota", "no repulsion", "no charge"])
+@pytest.mark.parametrize("mode", ["default", "balanced", "within clusters", "no weights"])
 def test_labelled_rows_are_kept_away_from(client, make_pool, mode):
     labeled = [1499, 3, 400]
-    picks = assert_same(mheal.MHEAL(**SAMPLED, **MODES[mode]), make_pool(dtype=np.float64), 40, labeled)
+    picks = assert_same(mheal.MHEAL(**MODES[mode]), make_pool(dtype=np.float64), 40, labeled)
     assert not set(picks.indices) & set(labeled)
 
 
 def test_the_published_algorithm_fits_its_clusters_on_all_rows(client, make_pool):
     X = make_pool()
-    assert_same(mheal.MHEAL.paper(5, n_init=2, random_state=0), X, 40)
-    assert_same(mheal.MHEAL.paper(5, init=X[:5], random_state=0), X, 40)
+    assert_same(mheal.PaperMHEAL(5), X, 40)
+    assert_same(mheal.PaperMHEAL(5, init=X[:5]), X, 40)
+    assert_same(mheal.PaperMHEAL(5, init="k-means++"), X, 40)
 
 
+@pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("integer", [False, True], ids=["float", "integer"])
-def test_small_fronts_take_many_epochs_and_pick_the_same(client, make_pool, monkeypatch, integer):
-    monkeypatch.setattr(traversal, "FRONT_MIN", 40)
-    monkeypatch.setattr(traversal, "TRAVELLING", 0)
-    monkeypatch.setattr(traversal, "FEWEST", 3)
-    epochs = []
-    plain = traversal.ClusterTraversal._epoch
-    monkeypatch.setattr(traversal.ClusterTraversal, "_epoch", lambda self: epochs.append(1) or plain(self))
+def test_small_fronts_take_many_epochs_and_pick_the_same(client, make_pool, keep, integer, monkeypatch):
+    """Whether workers keep their parts or read them anew in every pass."""
+    epochs, plain = [], Traversal.epoch
+    monkeypatch.setattr(Traversal, "epoch", lambda self: epochs.append(1) or plain(self))
     X = make_pool(integer=integer)
-    assert_same(mheal.MHEAL(**SAMPLED, space="raw", cover=20), X, 150)
+    small = Sizes(front_rows=40, front_bytes=0, group_rows=3)
+    rows = DaskRows.scaled(rows_apart(X), "raw", client, small, keep)
+    picked, score, left = traverse(rows, 150, np.array([20]))
     assert len(epochs) > 5
+    expected = traverse(Points.raw(X), 150, np.array([20]))
+    np.testing.assert_array_equal(picked, expected[0])
+    np.testing.assert_allclose(np.append(score, left), np.append(*expected[1:]), rtol=1e-5)
 
 
 def test_nearly_all_rows_with_duplicates(client, make_pool):
     X = np.repeat(make_pool(n=100, integer=True), 3, axis=0)
-    picks = assert_same(mheal.MHEAL(**SAMPLED), X, 299, chunks=(100, 120, 80))
+    picks = assert_same(mheal.MHEAL(), X, 299, chunks=(100, 120, 80))
     assert len(set(picks.indices)) == 299
 
 
@@ -93,15 +96,19 @@ def test_rows_at_the_mean_belong_somewhere(client, make_pool):
     X = make_pool(n=600)
     X -= X.mean(axis=0)
     X[[5, 300, 599]] = 0
-    assert_same(mheal.MHEAL(random_state=0, cluster_sample=300, space="raw"), X, 100, chunks=(200, 400))
+    assert_same(mheal.MHEAL(scaling="raw"), X, 100, chunks=(200, 400))
 
 
-def test_clusters_of_all_rows_do_not_depend_on_the_chunks(client, make_pool):
+def test_clusters_do_not_depend_on_the_chunks(client, make_pool):
     X = make_pool()
-    model = mheal.MHEAL(8, random_state=0, cluster_sample=None)
-    first, second = (model.select(rows_apart(X, chunks), 50) for chunks in (UNEVEN, (750, 750)))
-    np.testing.assert_array_equal(first.indices, second.indices)
-    assert len(np.unique(first.cluster)) == 8
+    runs = [
+        mheal.SphericalKMeans(8, random_state=0).fit_rows(
+            DaskRows.scaled(rows_apart(X, chunks), "raw", client, Sizes(local_bytes=0))
+        )
+        for chunks in (UNEVEN, (750, 750))
+    ]
+    np.testing.assert_array_equal(runs[0].labels_, runs[1].labels_)
+    np.testing.assert_array_equal(runs[0].labels_, mheal.SphericalKMeans(8, random_state=0).fit(X).labels_)
 
 
 def test_columns_in_chunks_and_other_dtypes(client, make_pool):
@@ -120,11 +127,11 @@ def test_unknown_chunks_are_counted_first(client, make_pool):
     assert np.isnan(unknown.shape[0])  # the user's array is left as it was
 
 
-@pytest.mark.parametrize("space", ["standard", "raw"])
-def test_a_nan_is_refused_by_its_place_in_the_whole_pool(client, make_pool, space):
+@pytest.mark.parametrize("scaling", ["standard", "raw"])
+def test_a_nan_is_refused_by_its_place_in_the_whole_pool(client, make_pool, scaling):
     X = make_pool()
     X[1203, 7] = np.nan
-    model = mheal.MHEAL(space=space)
+    model = mheal.MHEAL(scaling=scaling)
     with pytest.raises(ValueError, match="row 1203, column 7") as in_memory:
         model.select(X, 5)
     with pytest.raises(ValueError, match="row 1203, column 7") as on_cluster:
@@ -145,8 +152,7 @@ def test_bad_input_is_refused_in_the_same_words(client, X):
 
 
 def test_progress_ends_at_the_budget(client, make_pool):
-    told = []
-    mheal.backends.dask.select(rows_apart(make_pool()), 300, progress=lambda *said: told.append(said))
-    assert told[0] == (0, 0, "reading")
-    assert told[-1][0] == told[-1][1]
-    assert told[-1][2] == "picking"
+    reports = []
+    mheal.select(rows_apart(make_pool()), 300, progress=lambda *report: reports.append(report))
+    assert reports[0] == (0, 0, "reading")
+    assert reports[-1][:2] == (300 - 256, 300 - 256)

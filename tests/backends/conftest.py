@@ -1,23 +1,22 @@
-"""One cluster of two processes for all tests of this folder."""
+"""One cluster of two processes for all tests of this folder, and small pools."""
 
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed")
-
-from distributed import Client, LocalCluster
-
 
 @pytest.fixture(scope="session")
 def two_workers():
+    distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(**options) as cluster:
+    with distributed.LocalCluster(**options) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def client(two_workers):
-    with Client(two_workers) as client:
+    import distributed
+
+    with distributed.Client(two_workers) as client:
         yield client
 
 
