@@ -1,6 +1,5 @@
 """Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -13,22 +12,7 @@ from ..uncertainty import Scores, decision_values, has_probabilities, margins, p
 from .common import COUNT, smallest_first
 
 
-class ModelScore(Strategy):
-    """Base class: the rows of which the model is least certain, ties broken at random."""
-
-    cost = "one prediction of the pool"
-    kind = "adaptive"
-    needs_model = uses_proba = True
-
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        return smallest_first(pool, pool.unlabeled, self.certainty(pool, pool.unlabeled), n)
-
-    @abstractmethod
-    def certainty(self, pool: Pool, rows: Rows) -> Scores:
-        """How certain the model is of each row."""
-
-
-class Margin(ModelScore):
+class Margin(Strategy):
     """Rows with the smallest margin p₁ − p₂ between the two most probable classes (Scheffer et al. 2001).
 
     For a model without probabilities the margin is that of its decision values.
@@ -36,32 +20,42 @@ class Margin(ModelScore):
 
     name, title = "margin", "Margin"
     summary = "Rows whose two best classes are closest: the standard choice once a model is fair"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
 
-    def certainty(self, pool: Pool, rows: Rows) -> Scores:
-        """The margin."""
-        return margins((probabilities if has_probabilities(pool.model) else decision_values)(pool, rows))
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        scores = probabilities if has_probabilities(pool.model) else decision_values
+        return smallest_first(pool, rows, margins(scores(pool, rows)), n)
 
 
-class LeastConfidence(ModelScore):
+class LeastConfidence(Strategy):
     """Rows with the smallest probability p₁ of the most probable class (Lewis and Gale 1994)."""
 
     name, title = "least-confidence", "Least confidence"
     summary = "Rows whose most probable class is least probable; with two classes the same as margin"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
 
-    def certainty(self, pool: Pool, rows: Rows) -> Scores:
-        """The largest probability."""
-        return probabilities(pool, rows).max(axis=1)
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        return smallest_first(pool, rows, probabilities(pool, rows).max(axis=1), n)
 
 
-class Entropy(ModelScore):
+class Entropy(Strategy):
     """Rows with the largest entropy −Σ p log p of the predicted classes (Settles and Craven 2008)."""
 
     name, title = "entropy", "Entropy"
     summary = "Rows with the largest entropy of the predicted classes; heeds unlikely classes, too"
+    cost = "one prediction of the pool"
+    kind = "adaptive"
+    needs_model = uses_proba = True
 
-    def certainty(self, pool: Pool, rows: Rows) -> Scores:
-        """The entropy, negative."""
-        return -entr(probabilities(pool, rows)).sum(axis=1)
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        return smallest_first(pool, rows, -entr(probabilities(pool, rows)).sum(axis=1), n)
 
 
 class QueryByCommittee(Strategy):
