@@ -8,9 +8,10 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 import mheal
 from mheal.evaluate import simulate
-from mheal.scaling import FEW, comparable, on_sphere, to_sphere
-from mheal.strategies import Pool, get
-from mheal.validation import as_pool
+from mheal.scaling import comparable, on_sphere
+from mheal.sphere import FEW, to_sphere
+from mheal.strategies import get
+from mheal.validation import as_array
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -54,7 +55,7 @@ def test_to_sphere_keeps_directions_zeros_and_rows_of_few_columns():
     np.testing.assert_array_equal(to_sphere(X[:, : FEW - 1]), X[:, : FEW - 1])
 
 
-def test_what_models_see_has_mean_squares_of_one_in_either_space():
+def test_what_models_see_has_mean_squares_of_one_with_either_scaling():
     for pool in (X[:, X.std(axis=0) > 0], UNIT):
         Z = comparable(pool).array()
         assert abs((Z.astype(np.float64) ** 2).mean() - 1) < 1e-3
@@ -62,7 +63,7 @@ def test_what_models_see_has_mean_squares_of_one_in_either_space():
 
 
 def test_select_takes_unit_rows_as_they_are_and_standardises_others():
-    auto, raw, standard = (mheal.MHEAL(random_state=0, space=space) for space in ("auto", "raw", "standard"))
+    auto, raw, standard = (mheal.MHEAL(random_state=0, scaling=scaling) for scaling in ("auto", "raw", "standard"))
     assert auto.select(UNIT, 40) == raw.select(UNIT, 40)
     assert auto.select(UNIT, 40) != standard.select(UNIT, 40)
     assert auto.select(X, 40) == standard.select(X, 40)
@@ -79,7 +80,7 @@ def test_nan_far_behind_is_refused_by_its_row():
 
 def test_one_row_far_behind_that_is_not_of_unit_length_decides():
     mixed = np.vstack([UNIT, 50 * UNIT[:9]])
-    standard = mheal.MHEAL(random_state=0, space="standard")
+    standard = mheal.MHEAL(random_state=0, scaling="standard")
     assert not on_sphere(mixed)
     assert mheal.select(mixed, 40) == standard.select(mixed, 40)
     dask = pytest.importorskip("dask.array")
@@ -97,32 +98,32 @@ def test_equal_rows_leave_nothing_to_choose():
                 mheal.select(pool, 5)
 
 
-def test_copies_count_once_changes_nothing_where_there_are_none():
+def test_looking_for_duplicates_changes_nothing_where_there_are_none():
     wide = random_sparse(400, 2000, 0.02, "csr", random_state=0, dtype=np.float32)
-    once, count = (mheal.MHEAL(random_state=3, copies=copies).select(wide, 30) for copies in ("once", "count"))
-    assert once == count
+    with_all, without = (mheal.MHEAL(random_state=3, deduplicate=look).select(wide, 30) for look in (False, True))
+    assert with_all == without
 
 
-def test_a_tensor_a_dask_array_and_a_workspace_decide_alike(tmp_path):
+def test_a_tensor_a_dask_array_and_a_checkpoint_decide_alike(tmp_path):
     wanted = mheal.select(UNIT, 40)
     torch, dask = pytest.importorskip("torch"), pytest.importorskip("dask.array")
     np.testing.assert_array_equal(mheal.select(torch.as_tensor(UNIT), 40).indices, wanted.indices)
     np.testing.assert_array_equal(mheal.select(dask.from_array(UNIT, (500, 64)), 40).indices, wanted.indices)
-    kept = mheal.MHEAL(random_state=0).select(UNIT, 40, workspace=tmp_path / "work")
+    kept = mheal.MHEAL(random_state=0).select(UNIT, 40, checkpoint=tmp_path / "work")
     np.testing.assert_array_equal(kept.indices, wanted.indices)
 
 
 def test_wide_sparse_rows_are_reduced_to_unit_length():
     wide = random_sparse(400, 2000, 0.02, "csr", random_state=0, dtype=np.float32)
-    made = as_pool(wide)
+    made = as_array(wide)
     assert made.shape == (400, 128)
     np.testing.assert_allclose(np.linalg.norm(made, axis=1), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["mheal", "mheal-paper", "kmeans", "kmedoids", "coreset", "typiclust", "maxherding"])
-def test_strategies_measure_distances_in_the_space_of_the_pool(name):
-    def picks(pool, space):
-        return get(name)().select(Pool(pool, rng=np.random.default_rng(0), space=space), 30).indices.tolist()
+@pytest.mark.parametrize("name", ["mheal", "kmeans", "kmedoids", "coreset", "typiclust", "maxherding"])
+def test_strategies_measure_distances_in_the_scaling_of_the_pool(name):
+    def picks(pool, scaling):
+        return mheal.select(pool, 30, strategy=get(name)(), scaling=scaling).indices.tolist()
 
     assert picks(UNIT, "auto") == picks(8 * UNIT, "raw")  # a factor of 8 is exact
     assert picks(UNIT, "auto") != picks(UNIT, "standard")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .exceptions import UserError
 from .io.write import finite_or_null
-from .runtime.files import replacing
+from .runtime.files import reading, replacing
 
 if TYPE_CHECKING:
     import pandas
@@ -146,7 +146,8 @@ class Selection:
         readers = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}
         if path.suffix not in readers:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
-        frame = getattr(polars, readers[path.suffix])(path)
+        with reading(path):
+            frame = getattr(polars, readers[path.suffix])(path)
         missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
         if missing:
             raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")

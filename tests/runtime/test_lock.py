@@ -1,4 +1,4 @@
-"""One run at a time in a folder; the lock of a process goes with it."""
+"""One run at a time in the folder of a checkpoint; the lock of a process goes with it."""
 
 import errno
 import os
@@ -23,11 +23,11 @@ def holding():
     code = """
 import sys
 from mheal.runtime.checkpoint import Checkpoint
-space = Checkpoint(sys.argv[1])
-space.begin({"seed": 0})
+run = Checkpoint(sys.argv[1])
+run.begin({"seed": 0})
 print("at work", flush=True)
 if sys.stdin.readline():
-    space.end()
+    run.end()
 """
     started = []
 
@@ -48,16 +48,16 @@ def test_a_second_process_is_refused_until_the_first_is_done(holding, tmp_path):
     folder = tmp_path / "work"
     first = holding(folder)
     before = sorted(path.name for path in folder.iterdir())
-    space = Checkpoint(folder)
-    with pytest.raises(OtherRun, match=AT_WORK.format(folder)), kept_unless_mistaken(space):
-        space.begin({"seed": 0})
-    space.end()  # which is not ours to delete
+    run = Checkpoint(folder)
+    with pytest.raises(OtherRun, match=AT_WORK.format(folder)), kept_unless_mistaken(run):
+        run.begin({"seed": 0})
+    run.end()  # which is not ours to delete
     assert sorted(path.name for path in folder.iterdir()) == before
     first.communicate("done\n")
     assert first.returncode == 0
     assert not folder.exists()
-    space.begin({"seed": 1})
-    space.end()
+    run.begin({"seed": 1})
+    run.end()
     assert not folder.exists()
 
 
@@ -65,9 +65,9 @@ def test_what_a_killed_process_has_left_is_taken_up_at_once(holding, tmp_path):
     first = holding(tmp_path / "work")
     first.send_signal(signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
-    space = Checkpoint(tmp_path / "work")
-    space.begin({"seed": 0})
-    space.end()
+    run = Checkpoint(tmp_path / "work")
+    run.begin({"seed": 0})
+    run.end()
     assert not (tmp_path / "work").exists()
 
 
@@ -85,10 +85,10 @@ def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, 
 
 
 def test_a_run_that_was_stopped_leaves_its_stages_and_no_lock(tmp_path):
-    space = Checkpoint(tmp_path)
-    space.begin({"seed": 0})
+    run = Checkpoint(tmp_path)
+    run.begin({"seed": 0})
     assert (tmp_path / LOCK).exists()
-    with pytest.raises(KeyboardInterrupt), kept_unless_mistaken(space):
+    with pytest.raises(KeyboardInterrupt), kept_unless_mistaken(run):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == ["manifest.json"]
 

@@ -26,8 +26,7 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
                 f"{file.name} has {_times(array.shape[1:])} columns, but {files[0].name} has {_times(first)}: "
                 "shards must have the same columns"
             )
-    with reading(files[0]):  # the shards together may be more than fits into memory
-        X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     flattened = ""
     if X.ndim > 2:
         X, flattened = X.reshape(len(X), -1), f" ({_times(first)} flattened)"

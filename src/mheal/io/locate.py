@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from glob import glob
@@ -10,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ..exceptions import UserError, UserFileError
+from ..runtime.files import reading
 
 ARRAYS = (".npy", ".npz")
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -59,7 +61,8 @@ def _folder(folder: Path) -> Located:
     files = sorted(_images_below(folder), key=lambda path: path.relative_to(folder).as_posix())
     if files:
         return Located("images", files, folder)
-    others = {path.suffix.lower() for path in folder.iterdir()} & {*ARRAYS, *TABLES, ".txt"}
+    with reading(folder):
+        others = {path.suffix.lower() for path in folder.iterdir()} & {*ARRAYS, *TABLES, ".txt"}
     hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
     raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")
 
@@ -95,8 +98,8 @@ def _form(file: Path) -> str:
 
 def _hint(path: Path) -> str:
     """What the user may have meant."""
-    beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = get_close_matches(path.name, beside, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
+    with suppress(OSError):
+        close = get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
+        if close:
+            return f"did you mean {close[0]!r}?"
     return f"check the path; {UNDERSTOOD}"

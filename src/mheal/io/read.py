@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
@@ -36,19 +37,14 @@ def read_pool(
     seed : of the randomized steps of an embedding
     progress : called with (done, total, what) while items are read
     """
-    located = locate(source)
-    name = Path(source).name
-    if located.form in TABLES:
-        from .tables import read_table
-
-        read = read_table(located.files, name, columns, without, id_column, text_column)
-    else:
-        given = {"columns": columns, "without": without, "id_column": id_column, "text_column": text_column}
-        for option, value in given.items():
-            if value:
-                raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
-        read = _read_others(located)
-    made = embed_items(read.items, read.kind, embed, seed=seed, progress=progress)
+    located, name = locate(source), Path(source).name
+    chosen = {"columns": columns, "without": without, "id_column": id_column, "text_column": text_column}
+    try:
+        read = _contents(located, name, chosen)
+        made = embed_items(read.items, read.kind, embed, seed=seed, progress=progress)
+    except MemoryError as error:
+        remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
+        raise UserError(f"{name} does not fit into memory: {remedy}") from error
     features = ", ".join(filter(None, (read.description, made.description)))
     if read.kind != "images":
         items = read.items if read.kind == "texts" else None
@@ -60,7 +56,15 @@ def read_pool(
     return Source(made.X, "images", features, files, ids, None, files, skipped)
 
 
-def _read_others(located: Located) -> Contents:
+def _contents(located: Located, name: str, chosen: dict[str, Any]) -> Contents:
+    """What the files hold; `chosen` are the columns of a table, which nothing else has."""
+    if located.form in TABLES:
+        from .tables import read_table
+
+        return read_table(located.files, name, **chosen)
+    for option, value in chosen.items():
+        if value:
+            raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
     if located.form == "images":
         return Contents("images", located.files)
     if located.form == ".txt":

@@ -72,7 +72,8 @@ def _slices(A: npt.NDArray[Any], n_bytes: int) -> list[tuple[int, int]]:
 
 
 def _mark(file: Path) -> dict[str, Any]:
-    at = file.stat()
+    with reading(file):
+        at = file.stat()
     return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exceptions import UserError
+from ..runtime.files import reading
 from .source import Source
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _thumbnail(file: Path) -> str:
 
     from ..embed.images import upright
 
-    with Image.open(file) as image:
+    with reading(file), Image.open(file) as image:
         small = upright(image).convert("RGB")
     if max(small.size) < SMALL:
         factor = SIDE // max(small.size)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import UserError, UserTypeError
-from .files import replacing
+from ..exceptions import UserError, UserFileError, UserTypeError
+from .files import reading, replacing, writing
 from .lock import Lock
 from .memory import MemoryLimit
 from .progress import Progress
@@ -121,18 +121,20 @@ class Checkpoint(NullCheckpoint):
 
     def begin(self, run: Mapping[str, Any]) -> None:
         """Store a description of the run; refuse to resume another one, or to work beside another run."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._refuse_other_files()
-        try:
-            self._lock.take()
-        except BlockingIOError:
-            raise OtherRun(
-                f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-            ) from None
-        self._refuse_other_files()  # the folder may have changed before it was ours
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._refuse_other_files()
+            try:
+                self._lock.take()
+            except BlockingIOError:
+                raise OtherRun(
+                    f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
+                ) from None
+            self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
-            old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
+            with reading(file):
+                old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
             for name in {**old, **new}:
                 if old.get(name) != new.get(name):
                     raise OtherRun(
@@ -169,7 +171,8 @@ class Checkpoint(NullCheckpoint):
         """A memory-mapped array to work in, with the content it had when the run was interrupted."""
         file = self.folder / f"{name}.npy"
         mode: Any = "r+" if file.exists() else "w+"
-        A = np.lib.format.open_memmap(file, mode, *(() if mode == "r+" else (np.dtype(dtype), shape)))
+        with writing(file):
+            A = np.lib.format.open_memmap(file, mode, *(() if mode == "r+" else (np.dtype(dtype), shape)))
         if self.limit is not None:
             self.limit.add(A)
         return A
@@ -207,7 +210,7 @@ class Checkpoint(NullCheckpoint):
     def _load(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
         if not self._file(name).exists():
             return None
-        with np.load(self._file(name), allow_pickle=False) as stored:
+        with reading(self._file(name)), np.load(self._file(name), allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
 
 
@@ -233,7 +236,7 @@ def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
     with closed_if_stopped([checkpoint]):
         try:
             yield
-        except OtherRun:
+        except (OtherRun, UserFileError):  # a full disk is mended, and then the run resumes
             raise
         except UserError:
             checkpoint.end()

@@ -19,7 +19,7 @@ READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is 
 def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`, which takes its place if the block ends well."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with writing(path):
         if make_folder:
             path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path)
@@ -28,14 +28,20 @@ def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """While the block writes a file or makes a folder, what the system refuses is a UserFileError that names it."""
+    try:
+        yield
     except UserError:
         raise
     except OSError as error:
+        wrong = f"cannot write {str(path)!r}: {_reason(error)}"
         if not path.parent.is_dir():
-            raise UserFileError(
-                f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
-            ) from error
-        raise UserFileError(f"cannot write {str(path)!r}: {_reason(error)}") from error
+            wrong = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
+        raise UserFileError(wrong) from error
 
 
 @contextmanager
@@ -51,10 +57,6 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise UserFileError(f"there is no file {str(file)!r}") from error
-    except MemoryError as error:
-        raise UserError(
-            f"{file.name} does not fit into memory: use fewer columns, or a memory limit with .npy or .parquet files"
-        ) from error
     except OSError as error:
         raise UserFileError(f"cannot read {file.name}: {_reason(error)}") from error
     except UnicodeDecodeError as error:

@@ -1,0 +1,91 @@
+"""Files are written as a whole; what the system or a file's content refuses is one line for the user."""
+
+import errno
+import json
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mheal.exceptions import UserError, UserFileError
+from mheal.runtime.checkpoint import Checkpoint, kept_unless_mistaken
+from mheal.runtime.files import reading, replacing
+
+
+def test_a_file_is_replaced_when_all_is_written(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    with pytest.raises(TypeError), replacing(file) as part:
+        part.write_text("".join(["half", 0]))
+    assert file.read_text() == "old"
+    with replacing(file) as part:
+        part.write_text("new")
+    assert file.read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    with replacing(tmp_path / "deep" / "er" / "a.txt", make_folder=True) as part:
+        part.write_text("new")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere/a.csv", "there is no folder .*nowhere' to write a.csv to: make it first"),
+        ("file.txt/a.csv", "there is no folder .*file.txt' to write a.csv to: make it first"),
+        ("folder", "cannot write .*folder': [Ii]s a directory"),
+    ],
+)
+def test_what_cannot_be_written_is_one_line(tmp_path, name, words):
+    (tmp_path / "file.txt").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserFileError, match=words) as raised, replacing(tmp_path / name) as part:
+        part.write_text("x")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_full_disk_is_one_line_and_leaves_a_checkpoint_to_resume_from(tmp_path):
+    def full():
+        with replacing(tmp_path / "a.csv"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    run = Checkpoint(tmp_path / "work")
+    run.begin({"seed": 0})
+    run.stage("first", lambda: {"a": np.arange(3)})
+    with pytest.raises(UserFileError, match=r"cannot write .*a.csv': No space left"), kept_unless_mistaken(run):
+        full()
+    again = Checkpoint(tmp_path / "work")
+    again.begin({"seed": 0})
+    assert again.stage("first", full)["a"].tolist() == [0, 1, 2]
+    again.end()
+
+
+def test_a_checkpoint_in_a_file_is_one_line(tmp_path):
+    (tmp_path / "work").touch()
+    with pytest.raises(UserFileError, match=r"cannot write .*work"):
+        Checkpoint(tmp_path / "work").begin({"seed": 0})
+
+
+@pytest.mark.parametrize(
+    ("make", "read", "words"),
+    [
+        (lambda f: None, lambda f: f.read_text(), "there is no file .*pool"),
+        (lambda f: f.mkdir(), lambda f: f.read_text(), "cannot read pool: [Ii]s a directory"),
+        (lambda f: f.write_bytes(b"\xff"), lambda f: f.read_text("utf-8"), "cannot read pool: it is not UTF-8"),
+        (lambda f: f.write_text("[1,\n2"), lambda f: json.loads(f.read_text()), "pool: line 2 is not JSON"),
+        (lambda f: f.write_text("x"), lambda f: np.load(f, allow_pickle=False), "cannot read pool: .*: get it again"),
+        (lambda f: f.write_text("x"), zipfile.ZipFile, "cannot read pool: File is not a zip file: get it again"),
+        (lambda f: f.touch(), pl.read_csv, "cannot read pool: .*: get it again"),
+        (lambda f: f.write_text("PAR1"), pl.read_parquet, "cannot read pool: .*: get it again"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(tmp_path, make, read, words):
+    file = tmp_path / "pool"
+    make(file)
+    with pytest.raises(UserError, match=words) as raised, reading(file, ": get it again"):
+        read(file)
+    assert "\n" not in str(raised.value)
+
+
+def test_our_own_mistakes_are_not_the_files(tmp_path):
+    with pytest.raises(KeyError), reading(tmp_path):
+        {}["no such key"]
