@@ -14,8 +14,8 @@ import numpy as np
 from common import Study, accuracy, fitted, gain, load, mean, means, quiet, table
 
 import mheal
+from mheal.embed import embed
 from mheal.embed.edges import edges
-from mheal.embed.methods import embed
 
 DATASETS, EMBEDDINGS = ("mnist", "fashion_mnist", "cifar10", "digits"), ("random", "pixels", "edges", "both")
 SHAPES = {"mnist": (28, 28), "fashion_mnist": (28, 28), "cifar10": (32, 32, 3), "digits": (8, 8)}
