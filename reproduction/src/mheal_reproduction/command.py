@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 
 from mheal.exceptions import UserError
+from mheal.runtime.progress import as_progress
 
 from .experiments import EXPERIMENTS, Part, load
-from .progress import progress_bar
 
 HOME = Path(__file__).parents[2]  # reproduction/ in a checkout
 
@@ -55,7 +55,7 @@ def reproduce(
         raise UserError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
     folder = out or results() / (f"{chosen.folder}-quick" if quick else chosen.folder)
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False)
-    with progress_bar(console) as progress:
+    with as_progress(True, console) as progress:
         if page:
             text = chosen.write(folder, seeds, quick)
         else:

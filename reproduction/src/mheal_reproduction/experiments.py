@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mheal.exceptions import UserError
-
-from .progress import Progress
+from mheal.runtime.progress import Progress
 
 # out, data, seeds (None: the experiment's own number), quick, progress → the page, in Markdown
 Run = Callable[[Path, Path | None, int | None, bool, Progress], str]

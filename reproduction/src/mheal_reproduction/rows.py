@@ -11,9 +11,8 @@ from typing import Any
 import mheal
 from mheal.exceptions import UserError
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import THREADS_VARIABLE
-
-from .progress import Progress
 
 Row = dict[str, Any]
 Key = tuple[str, str, str, int]  # dataset, method, setting, seed

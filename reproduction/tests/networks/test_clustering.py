@@ -9,21 +9,20 @@ from sklearn.exceptions import NotFittedError
 torch = pytest.importorskip("torch")
 
 from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
-from mheal_reproduction.networks import dec  # noqa: E402
-from mheal_reproduction.networks.clustering import DeepClustering, fit_many, initial_clusters  # noqa: E402
+from mheal_reproduction.networks.clustering import DeepClustering  # noqa: E402
 from mheal_reproduction.networks.dec import Recipe  # noqa: E402
+from mheal_reproduction.networks.initial import initial_clusters  # noqa: E402
+from mheal_reproduction.networks.many import fit_many  # noqa: E402
 
 X, y = load_digits(return_X_y=True)
 
 
-@pytest.fixture(autouse=True)
-def small_networks(monkeypatch):
-    monkeypatch.setattr(dec, "WIDTHS", (64, 64, 128))
+SMALL = (64, 64, 128)
 
 
 def short(**parameters):
     few = {"pretrain_epochs": 15, "max_iter": 12, "update_interval": 3, "random_state": 0, "device": "cpu"}
-    return DeepClustering(**few | parameters)
+    return DeepClustering(**few | {"widths": SMALL} | parameters)
 
 
 def test_it_is_an_estimator():
@@ -97,7 +96,7 @@ def test_spherical_centres_are_finite_where_there_are_fewer_directions_than_clus
 @pytest.mark.parametrize("center", [True, False])
 def test_where_spherical_clusters_are_seen_from_is_passed_on(center):
     model = short(max_iter=0, center=center).fit(X)
-    recipe = Recipe(pretrain_epochs=15, max_iter=0, update_interval=3)
+    recipe = Recipe(pretrain_epochs=15, max_iter=0, update_interval=3, widths=SMALL)
     one = fit_many(X, [0], recipe=recipe, center=center, device="cpu")[0]
     expected = initial_clusters(one.initial_codes, "spherical", 10, 0, center)[1]
     np.testing.assert_array_equal(one.initial_labels, expected)
@@ -171,14 +170,14 @@ def test_without_a_random_state_a_checkpoint_brings_its_own(tmp_path):
         ({"augment": True, "image_shape": (8, 9)}, r"no images of 8 × 9: set image_shape"),
     ],
 )
-def test_bad_parameters_are_told_with_a_remedy(parameters, message):
+def test_errors_of_bad_parameters_name_a_remedy(parameters, message):
     with pytest.raises(ValueError, match=message):
         short(**parameters).fit(X)
 
 
 def test_many_at_once_equal_one_at_a_time():
     rows = np.stack([np.random.default_rng(seed).permutation(len(X))[:400] for seed in (3, 4)])
-    recipe = Recipe(pretrain_epochs=40, max_iter=4, update_interval=3)
+    recipe = Recipe(pretrain_epochs=40, max_iter=4, update_interval=3, widths=SMALL)
     found = fit_many(X, [3, 4], clusterers=["kmeans", "spherical"], rows=rows, recipe=recipe, device="cpu")
     assert [(one.seed, one.clusterer) for one in found] == [
         (3, "kmeans"), (3, "spherical"), (4, "kmeans"), (4, "spherical"),

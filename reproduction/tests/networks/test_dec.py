@@ -5,9 +5,7 @@ from sklearn.datasets import load_digits
 torch = pytest.importorskip("torch")
 
 from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
-from mheal_reproduction.networks import dec  # noqa: E402
 from mheal_reproduction.networks.augment import shift_and_rotate  # noqa: E402
-from mheal_reproduction.networks.clustering import initial_clusters  # noqa: E402
 from mheal_reproduction.networks.dec import (  # noqa: E402
     Recipe,
     Refinement,
@@ -18,14 +16,14 @@ from mheal_reproduction.networks.dec import (  # noqa: E402
     soft_labels,
     targets,
 )
+from mheal_reproduction.networks.initial import initial_clusters  # noqa: E402
 
 X, y = load_digits(return_X_y=True)
 A = torch.as_tensor(X / 16, dtype=torch.float32)
 
 
-@pytest.fixture(autouse=True)
-def small_networks(monkeypatch):
-    monkeypatch.setattr(dec, "WIDTHS", (64, 64, 128))
+def small(*values, **parameters):
+    return Recipe(*values, widths=(64, 64, 128), **parameters)
 
 
 def all_rows(members, n=1797):
@@ -73,11 +71,10 @@ def test_divergence_is_zero_only_where_nothing_differs_and_bears_zeros():
     torch.testing.assert_close(divergence(certain, torch.tensor([[[0.5, 0.5]]])), torch.tensor([2.0]).log())
 
 
-def test_setting_the_length_of_codes_leaves_the_autoencoder_alone(monkeypatch):
-    recipe, outputs = Recipe(pretrain_epochs=3), []
+def test_setting_the_length_of_codes_leaves_the_autoencoder_alone():
+    outputs = []
     for length in (1.0, 12.0):
-        monkeypatch.setattr(dec, "LENGTH", length)
-        encoder, decoder = pretrain(all_rows(2), [0, 1], recipe)
+        encoder, decoder = pretrain(all_rows(2), [0, 1], small(pretrain_epochs=3, length=length))
         codes = codes_of(encoder, all_rows(2))
         torch.testing.assert_close(codes.norm(dim=2).mean(dim=1), torch.full((2,), length))
         outputs.append(decoder(codes).detach())
@@ -87,7 +84,7 @@ def test_setting_the_length_of_codes_leaves_the_autoencoder_alone(monkeypatch):
 @pytest.mark.parametrize("variant", ["dec", "idec"])
 @pytest.mark.parametrize("shape", [None, (8, 8)], ids=["clean", "augmented"])
 def test_the_loss_falls_while_a_target_is_learnt(variant, shape):
-    rows, recipe = all_rows(1), Recipe(variant=variant, image_shape=shape, pretrain_epochs=60)
+    rows, recipe = all_rows(1), small(variant=variant, image_shape=shape, pretrain_epochs=60)
     refinement = Refinement(rows, [0], recipe, *start(rows, [0], recipe))
     refinement._update()
 
@@ -102,7 +99,7 @@ def test_the_loss_falls_while_a_target_is_learnt(variant, shape):
 
 
 def test_divergence_from_the_target_of_the_day_has_fallen_at_the_end():
-    rows, recipe = all_rows(1), Recipe(pretrain_epochs=100, max_iter=150)
+    rows, recipe = all_rows(1), small(pretrain_epochs=100, max_iter=150)
     (found,) = Refinement(rows, [0], recipe, *start(rows, [0], recipe)).run()
     assert found.history[-1] < 0.9 * found.history[0]
 
@@ -111,7 +108,7 @@ def test_divergence_from_the_target_of_the_day_has_fallen_at_the_end():
 def test_a_stack_equals_single_runs(variant):
     rng = np.random.default_rng(0)
     index = torch.as_tensor(np.stack([rng.permutation(len(A))[:500] for _ in range(3)]))
-    recipe, seeds = Recipe(variant=variant, pretrain_epochs=15, max_iter=6), [7, 8, 9]
+    recipe, seeds = small(variant=variant, pretrain_epochs=15, max_iter=6), [7, 8, 9]
     rows = Rows(A, index)
     encoder, decoder, centers = start(rows, seeds, recipe)
     together = Refinement(rows, seeds, recipe, encoder, decoder, centers).run()
@@ -124,7 +121,7 @@ def test_a_stack_equals_single_runs(variant):
 
 
 def test_a_member_that_leaves_early_does_not_disturb_the_others():
-    rows, recipe = all_rows(2, 600), Recipe(pretrain_epochs=3, max_iter=40, tol=0.01)
+    rows, recipe = all_rows(2, 600), small(pretrain_epochs=3, max_iter=40, tol=0.01)
     encoder, decoder, centers = start(rows, [0, 1], recipe)
     resting = torch.stack([torch.full_like(centers[0], 1e6), centers[1]])  # all codes are equally far: labels rest
     first, second = Refinement(rows, [0, 1], recipe, encoder.take([0, 1]), decoder, resting).run()
@@ -135,31 +132,31 @@ def test_a_member_that_leaves_early_does_not_disturb_the_others():
 
 
 def test_it_stops_when_labels_rest_and_not_before():
-    rows, recipe = all_rows(1), Recipe(pretrain_epochs=5, max_iter=2000, tol=0.05, update_interval=2)
+    rows, recipe = all_rows(1), small(pretrain_epochs=5, max_iter=2000, tol=0.05, update_interval=2)
     (found,) = Refinement(rows, [0], recipe, *start(rows, [0], recipe)).run()
     assert 0 < found.n_iter < 2000
     assert len(found.history) == found.n_iter // 2 + 1
 
 
 @pytest.mark.parametrize(("batch", "steps"), [(256, [30, 30]), (16, [56, 4])])
-def test_targets_come_every_half_epoch_but_30_batches_apart_at_least(monkeypatch, batch, steps):
-    monkeypatch.setattr(dec, "BATCH", batch)  # 7 or 112 batches make an epoch
-    rows, recipe = all_rows(1), Recipe(pretrain_epochs=1, max_iter=60, tol=0)
+def test_targets_come_every_half_epoch_but_30_batches_apart_at_least(batch, steps):
+    rows, recipe = all_rows(1), small(pretrain_epochs=1, max_iter=60, tol=0, batch=batch)  # 7 or 112 an epoch
     seen = []
     Refinement(rows, [0], recipe, *start(rows, [0], recipe)).run(save=lambda state: seen.append(state["iteration"]))
     assert np.diff(seen).tolist() == steps
 
 
 def test_without_iterations_labels_are_those_of_the_nearest_centres():
-    rows, recipe = all_rows(1), Recipe(pretrain_epochs=2, max_iter=0)
+    rows, recipe = all_rows(1), small(pretrain_epochs=2, max_iter=0)
     encoder, decoder, centers = start(rows, [0], recipe)
     (found,) = Refinement(rows, [0], recipe, encoder, decoder, centers).run()
     assert found.n_iter == 0
     assert torch.equal(found.labels, torch.cdist(codes_of(encoder, rows)[0], centers[0]).argmin(dim=1))
 
 
+@pytest.mark.slow
 def test_dec_improves_on_k_means_of_the_codes():
-    seeds, recipe = [0, 1, 2], Recipe(pretrain_epochs=150, max_iter=150)
+    seeds, recipe = [0, 1, 2], small(pretrain_epochs=150, max_iter=150)
     rows = all_rows(3)
     encoder, decoder, centers = start(rows, seeds, recipe)
     before = [clustering_accuracy(y, z.argmin(dim=1)) for z in torch.cdist(codes_of(encoder, rows), centers)]
@@ -177,7 +174,7 @@ def test_dec_improves_on_k_means_of_the_codes():
 @pytest.mark.parametrize("variant", ["dec", "idec"])
 def test_awkward_rows_give_no_nan(awkward, variant):
     B = torch.as_tensor(awkward, dtype=torch.float32)
-    rows, recipe = Rows(B, torch.arange(len(B))[None]), Recipe(5, variant=variant, pretrain_epochs=2, max_iter=3, tol=0)
+    rows, recipe = Rows(B, torch.arange(len(B))[None]), small(5, variant=variant, pretrain_epochs=2, max_iter=3, tol=0)
     encoder, decoder = pretrain(rows, [0], recipe)
     centers = codes_of(encoder, rows)[:, :5].clone()  # some of them coincide: clusters stay empty
     (found,) = Refinement(rows, [0], recipe, encoder, decoder, centers).run()

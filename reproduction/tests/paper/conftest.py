@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
+from mheal_reproduction.paper.images.published import BUDGETS, accuracies
+
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
@@ -37,3 +39,52 @@ def images(tmp_path_factory):
     np.savez(folder / "mnist.npz", X_train=X, y_train=y)
     np.savez(folder / "fashion_mnist.npz", X_train=255 - X, y_train=y)
     return folder
+
+
+START = {0: 0.4, 1: 0.5, 2: 0.45}  # accuracy at the start, by seed
+
+
+def image_rows(method, accuracy, dataset="mnist", setting="clean", seeds=3, shares=0.0):
+    """Rows whose mean accuracy at the dataset's numbers of labels is `accuracy`, a point apart, and a start."""
+    return [
+        {
+            "dataset": dataset, "method": method, "setting": setting, "seed": seed,
+            "accuracy": {"20": START[seed]} | {
+                str(n): round(at + 0.01 * (seed - (seeds - 1) / 2), 6)
+                for n, at in zip(BUDGETS[dataset], accuracy, strict=False)
+            },
+            "copies": {str(n): shares for n in BUDGETS[dataset]},
+            "wrong": {str(n): 2 * shares for n in BUDGETS[dataset]},
+            "seconds": 30.0, "device": "NVIDIA H200",
+        }
+        for seed in range(seeds)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def rows_of():
+    """Makes rows of Tables 3 to 5."""
+    return image_rows
+
+
+@pytest.fixture
+def shown():
+    """Methods of a small table."""
+    return {
+        "Random": None, "K-means": "K-means", "BALD": "BALD", "MHEAL (paper)": "MHEAL", "TypiClust": None,
+        "MHEAL": None, "MHEAL, SimCLR": None, "K-means, SimCLR": None,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def clean():
+    """Ours exactly as printed but for BALD, which is always best."""
+    printed = accuracies("clean", "mnist")
+    return [
+        *image_rows("Random", [0.85, 0.9, 0.92, 0.95]),
+        *image_rows("K-means", printed["K-means"].values()),
+        *image_rows("BALD", [0.98] * 4),
+        *image_rows("MHEAL (paper)", printed["MHEAL"].values()),
+        *image_rows("TypiClust", [0.9] * 4),
+        *image_rows("MHEAL", [0.95, 0.98, 0.99, 0.985]),
+    ]

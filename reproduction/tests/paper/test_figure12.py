@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.svm import SVC
 
-from mheal.strategy import Strategy
+from mheal.strategies import Pool, Strategy
 from mheal.uncertainty import decision_values, margins
 from mheal_reproduction.paper.figure12 import experiment as figure12
 from mheal_reproduction.paper.figure12.experiment import seeds_of
@@ -78,7 +78,7 @@ def test_strategies_get_a_decision_value_for_each_class(data):
         task = repetition(name, data, 0, 100)
         svc = GrowingSVC(task, 1.0, 20)
         svc.learn(task.first)
-        values = decision_values(svc.pool(np.random.default_rng(0)), np.arange(50))
+        values = decision_values(Pool(task.X, model=svc), np.arange(50))
         assert values.shape == (50, classes)
         np.testing.assert_array_equal(values.argmax(axis=1)[: len(task.first)], task.y[: len(task.first)])
 
@@ -87,7 +87,7 @@ def test_the_two_best_of_several_classes_are_mostly_one_vote_apart(data):
     task = repetition("mnist", data, 0, 200)
     svc = GrowingSVC(task, 1.0, 40)
     svc.learn(np.arange(40))
-    gaps = margins(decision_values(svc.pool(np.random.default_rng(0)), np.arange(40, 200)))
+    gaps = margins(decision_values(Pool(task.X, model=svc), np.arange(40, 200)))
     assert (np.abs(gaps - 1) < 1 / 3).mean() > 0.9
 
 
@@ -115,29 +115,30 @@ def test_constant_columns_become_zero(data, tmp_path):
 
 
 class Watcher(Strategy):
-    """Takes the first free rows and writes down what it was shown."""
+    """Takes the first free rows and records what it gets."""
 
-    def __init__(self, kind):
-        self.kind, self.calls = kind, []
+    name, title, summary, cost, kind = "watcher", "Watcher", "First rows", "nothing", "adaptive"
+    calls, truth = None, None
 
-    def _pick(self, pool, budget):
-        self.calls.append((len(pool.labels), budget))
-        np.testing.assert_array_equal(pool.labels, self.truth[pool.labeled])
-        return pool.unlabeled[:budget]
+    def _pick(self, pool, n):
+        self.calls.append((len(pool.labels), pool.model is not None, n))
+        np.testing.assert_array_equal(pool.labels, self.truth[pool.labeled][: len(pool.labels)])
+        return pool.unlabeled[:n]
 
 
-def test_a_strategy_is_asked_once_or_at_every_step(data):
+def test_a_strategy_without_labels_picks_once_and_others_at_every_step(data):
     task = repetition("satimage", data, 0, 60)
     curves = {}
-    for kind, calls in (("ranked", [(3, 9)]), ("one-shot", [(3, 9)]), ("adaptive", [(n, 1) for n in range(3, 12)])):
-        watcher = Watcher(kind)
-        watcher.truth = task.y
-        curves[kind] = learning_curve(task, watcher, 1.0, 12, np.random.default_rng(0))
+    for uses_labels, calls in ((False, [(0, False, 9)]), (True, [(n, True, 1) for n in range(3, 12)])):
+        watcher = Watcher()
+        watcher.truth, watcher.calls = task.y, []
+        rng = np.random.default_rng(0)
+        curves[uses_labels] = learning_curve(task, watcher, 1.0, 12, rng, uses_labels=uses_labels)
         assert watcher.calls == calls
-    assert curves["ranked"] == curves["one-shot"] == curves["adaptive"]
+    assert curves[False] == curves[True]
     for n in (3, 12):
         peer = SVC(C=1.0, gamma=task.gamma).fit(task.X[:n], task.y[:n])
-        assert curves["ranked"][n - 3] == pytest.approx(peer.score(task.X_test, task.y_test), abs=0.012)  # a row
+        assert curves[False][n - 3] == pytest.approx(peer.score(task.X_test, task.y_test), abs=0.012)  # a row
 
 
 def test_it_writes_rows_page_and_picture(finished):

@@ -7,7 +7,8 @@ from mheal_reproduction.experiments import load
 from mheal_reproduction.paper.pruning.figure6 import measure
 from mheal_reproduction.paper.pruning.figure7 import _pooled
 from mheal_reproduction.paper.pruning.figure8 import _labels
-from mheal_reproduction.paper.pruning.streams import DATASETS, collect, stream
+from mheal_reproduction.paper.pruning.streams import DATASETS, collect, rows_of, stream
+from mheal_reproduction.report import Values
 from mheal_reproduction.theory import MODES
 
 
@@ -18,7 +19,7 @@ def silent(done, total, what):
 @pytest.fixture(scope="module", params=("figure6", "figure7", "figure8"))
 def finished(request, data, tmp_path_factory):
     out = tmp_path_factory.mktemp(request.param)
-    page = load(request.param)(out, data, 3, True, silent)
+    page = load(request.param).run(out, data, 3, True, silent)
     return request.param, out, page
 
 
@@ -31,7 +32,9 @@ def test_every_figure_writes_rows_page_and_picture(finished):
     assert sorted(p.name for p in out.iterdir()) == sorted(["README.md", "rows.jsonl", "protocol.json", f"{name}.png"])
     assert (out / "README.md").read_text() == page
     assert "nan" not in page
-    assert all(word in page for word in ("Quick run", "reproduced" if name != "figure6" else "seen", *DATASETS, *MODES))
+    assert all(
+        word in page for word in ("Quick run", "reproduced" if name != "figure6" else "faster", *DATASETS, *MODES)
+    )
     rows = read(out)
     assert {(row["dataset"], row["seed"]) for row in rows} == {(d, s) for d in DATASETS for s in range(3)}
     assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -41,24 +44,29 @@ def test_a_second_run_measures_nothing_and_writes_the_same(finished, monkeypatch
     name, out, page = finished
     before = {p.name: p.read_bytes() for p in out.iterdir()}
     monkeypatch.setattr("mheal_reproduction.paper.pruning.streams.stream", None)  # calling it would fail
-    assert load(name)(out, data, 3, True, silent) == page
+    assert load(name).run(out, data, 3, True, silent) == page
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
 
 
 def test_the_full_size_does_not_go_on_from_quick_rows(finished, data):
     name, out, _ = finished
-    with pytest.raises(ValueError, match="another experiment or size"):
-        load(name)(out, data, 3, False, silent)
+    with pytest.raises(ValueError, match="has another protocol"):
+        load(name).run(out, data, 3, False, silent)
 
 
 def test_rows_of_more_seeds_are_kept_and_not_reported(data, tmp_path):
-    two = collect(tmp_path / "a", data, range(2), True, silent, measure)
+    def values(folder, seeds):
+        collect(folder, data, range(seeds), True, silent, measure)
+        return Values(rows_of(folder, seeds)[0])
+
+    two = values(tmp_path / "a", 2)
     rows = (tmp_path / "a" / "rows.jsonl").read_bytes()
-    one = collect(tmp_path / "a", data, range(1), True, silent, measure)
+    one = values(tmp_path / "a", 1)
     assert (tmp_path / "a" / "rows.jsonl").read_bytes() == rows
     key = ("nomao", "excess", "IWAL", "alive", 10)
     assert one(*key).tolist() == two(*key).tolist()[:1]
-    collect(tmp_path / "b", data, range(2), True, silent, measure)
+    assert rows_of(tmp_path / "a", None)[1] == 2
+    values(tmp_path / "b", 2)
     assert (tmp_path / "b" / "rows.jsonl").read_bytes() == rows  # the same seeds, the same rows
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mheal_reproduction.paper.table2 import pairwise
 from mheal_reproduction.paper.table2.matching import (
     MEASURES,
     Statistics,
@@ -132,11 +131,9 @@ def test_zero_beta_makes_random_pairs_give_0(digits):
 
 @each_place
 @pytest.mark.parametrize("room", [0, 1 << 30])
-def test_pairs_are_the_distances_held_or_not(digits, place, room, monkeypatch):
-    monkeypatch.setattr(pairwise, "_room", lambda X: room)
-    monkeypatch.setattr(pairwise, "CELLS", 600 * 70)  # several blocks, the last one short
+def test_pairs_are_the_distances_held_or_not(digits, place, room):
     X, D = digits[0], distances(digits[0])
-    pairs = Pairs(PLACES[place](X))
+    pairs = Pairs(PLACES[place](X), room, cells=600 * 70)  # several blocks, the last one short
     assert (pairs.held is None) == (room == 0)
     rows = np.stack([as_numpy(pairs.row(pairs.array([i]))) for i in range(600)])
     np.testing.assert_allclose(rows, D, atol=1e-4)
@@ -163,11 +160,10 @@ def test_greedy_takes_every_row_once_and_the_best_first(digits, place):
 
 
 @each_place
-def test_matching_takes_the_nearest_row_that_is_left(digits, place, monkeypatch):
-    monkeypatch.setattr(pairwise, "CELLS", 600 * 7)
+def test_matching_takes_the_nearest_row_that_is_left(digits, place):
     X = digits[0]
     points = X[[4, 4, 9]] + np.float32(1e-3)
-    pairs = Pairs(PLACES[place](X))
+    pairs = Pairs(PLACES[place](X), cells=600 * 7)
     first, second, third = match(pairs, PLACES[place](points))
     D = distances(X)[4]
     D[4] = np.inf

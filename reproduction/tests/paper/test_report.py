@@ -1,6 +1,7 @@
 import numpy as np
 
-from mheal_reproduction.report import Values, compare, percent, table, tally, verdict
+import mheal
+from mheal_reproduction.report import Values, compare, percent, table, tally, verdict, version_note, write_page
 
 
 def test_values_are_paired_by_seed():
@@ -32,3 +33,16 @@ def test_words():
     assert verdict(["no", "no difference"]) == "not reproduced"
     assert percent([0.5, 0.25]) == "37.5"
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_a_page_has_heading_verdict_and_a_note_of_other_versions(tmp_path):
+    assert version_note([{"mheal": "1.0"}], "1.0") == version_note([], "1.0") == ""
+    note = version_note([{"mheal": "0.9"}, {"mheal": "1.0"}], "1.0")
+    assert "0.9" in note
+    assert "\n" not in note
+    text = "# Title\n**Verdict:** one\ntwo.\n\nThe rest.\n"
+    assert write_page(tmp_path, text, [{"mheal": mheal.__version__}]) == text.replace("one\ntwo", "one two")
+    other = write_page(tmp_path / "other", text, [{"mheal": "0.0.1"}]).splitlines()
+    assert other[0] == "# Title"
+    assert other[-1] == "The rest."
+    assert "0.0.1" in other[3]

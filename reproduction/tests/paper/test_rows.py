@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from mheal_reproduction.rows import RawRows, measure_all
+import mheal
+from mheal_reproduction.rows import RawRows, measure_all, versions
 
 
 def open_rows(folder, **protocol):
@@ -58,7 +59,7 @@ def test_a_new_run_goes_on_where_the_last_one_stopped(tmp_path):
     again.add([row("iris", 1, error=0)])
     assert open_rows(tmp_path / "new").rows == again.rows
     assert (tmp_path / "new" / "rows.jsonl").read_text().splitlines()[0] == json.dumps(
-        {"experiment": "figure0", **row("wine", 0, error=0.333333)}
+        {"experiment": "figure0", "mheal": mheal.__version__, **row("wine", 0, error=0.333333)}
     )
 
 
@@ -75,7 +76,7 @@ def test_numpy_values_and_what_is_not_finite_are_plain_json(tmp_path):
     rows = open_rows(tmp_path)
     rows.add([row("wine", np.int64(3), curve=np.array([0.5, np.nan]), best=np.float32(0.1), never=float("inf"))])
     assert open_rows(tmp_path).rows == [
-        {"experiment": "figure0", **row("wine", 3, curve=[0.5, None], best=0.1, never=None)}
+        {"experiment": "figure0", "mheal": mheal.__version__, **row("wine", 3, curve=[0.5, None], best=0.1, never=None)}
     ]
 
 
@@ -96,9 +97,18 @@ def test_rows_that_fail_leave_nothing(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["protocol.json", "rows.jsonl"]
 
 
+def test_rows_name_the_version_of_mheal_that_made_them(tmp_path, monkeypatch):
+    open_rows(tmp_path).add([row("wine", 0)])
+    monkeypatch.setattr(mheal, "__version__", "9.8.7")
+    again = open_rows(tmp_path)  # another version is no other protocol
+    again.add([row("wine", 1), row("wine", 2)])
+    assert versions(again.rows[1:]) == ["9.8.7"]
+    assert len(versions(again.rows)) == 2
+
+
 def test_rows_of_another_protocol_are_refused(tmp_path):
     open_rows(tmp_path).add([row("wine", 0)])
-    with pytest.raises(ValueError, match=r"rows\.jsonl is from another experiment or size"):
+    with pytest.raises(ValueError, match=r"rows\.jsonl has another protocol: name another folder"):
         open_rows(tmp_path, size=20)
 
 
@@ -129,6 +139,7 @@ def test_a_failure_keeps_what_was_measured(tmp_path, measures, workers):
 def test_a_killed_run_leaves_whole_rows(tmp_path):
     code = f"""
 from pathlib import Path
+import mheal
 from mheal_reproduction.rows import RawRows
 rows = RawRows(Path({str(tmp_path)!r}), "figure0", {{"size": 10}})
 print("go", flush=True)

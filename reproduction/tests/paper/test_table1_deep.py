@@ -3,28 +3,19 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
-
 from mheal_reproduction import machine
-from mheal_reproduction.networks import clustering, dec
 from mheal_reproduction.paper.table1 import deep as table1_deep
-from mheal_reproduction.paper.table1.deep import deep_rows, lower_half, open_deep_rows
+from mheal_reproduction.paper.table1 import experiment as table1
+from mheal_reproduction.paper.table1.deep import deep_rows, missing, open_deep_rows
 from mheal_reproduction.paper.table1.deep_page import deep_section
 from mheal_reproduction.paper.table1.experiment import run
 from mheal_reproduction.paper.table1.images import DATASETS, draw_images, drawn
 from mheal_reproduction.paper.table1.numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
 from mheal_reproduction.rows import stored_rows
 
-GPU = "this machine did not make them: they need a GPU, because without one they would take days"
-
 
 def silent(done, total, what):
     pass
-
-
-@pytest.fixture(autouse=True)
-def small_networks(monkeypatch):
-    monkeypatch.setattr(dec, "WIDTHS", (64, 64, 128))
 
 
 def test_every_method_size_and_seed_gets_a_row_and_only_once(images, tmp_path, monkeypatch):
@@ -43,7 +34,7 @@ def test_every_method_size_and_seed_gets_a_row_and_only_once(images, tmp_path, m
         assert row["iterations"] <= 3
         assert min(row["kl_first"], row["kl_last"], row["seconds"]) >= 0
         assert row["device"] == (machine.gpu() or "CPU")
-    monkeypatch.setattr(clustering, "fit_many", None)  # calling it would fail
+    monkeypatch.setattr(table1_deep, "fit_many", None)  # calling it would fail
     deep_rows(open_deep_rows(tmp_path, True), images, range(2), True, silent)
 
 
@@ -59,41 +50,40 @@ def test_the_largest_size_comes_first_and_an_interrupted_run_goes_on(images, tmp
     assert {(row["dataset"], row["method"]) for row in rows} == {
         (name, full(method, variant)) for name in DATASETS for method in METHODS for variant in DEEP
     }
-    fit_many, sizes = clustering.fit_many, []
-    monkeypatch.setattr(clustering, "fit_many", lambda *a, **k: sizes.append(k["rows"].shape[1]) or fit_many(*a, **k))
-    found, note = lower_half(tmp_path, images, range(1), True, silent)
+    fit_many, sizes = table1_deep.fit_many, []
+    monkeypatch.setattr(table1_deep, "fit_many", lambda *a, **k: sizes.append(k["rows"].shape[1]) or fit_many(*a, **k))
+    deep_rows(open_deep_rows(tmp_path, True), images, range(1), True, silent)
+    found = stored_rows(tmp_path)
     assert sizes == [500] * 2 + [200] * 2
     assert found[:12] == rows
-    assert (len(found), note) == (24, "")
+    assert (len(found), missing(found, 1, True)) == (24, "")
 
 
-def test_the_protocol_has_recipes_and_constants_and_another_one_is_refused(images, tmp_path, monkeypatch):
+def test_the_protocol_has_recipes_and_another_one_is_refused(images, tmp_path):
     deep_rows(open_deep_rows(tmp_path, True), images, range(1), True, silent)
     protocol = json.loads((tmp_path / "protocol.json").read_text())
     assert protocol[DEC]["variant"] == "dec"
     assert protocol[MOVED]["image_shape"] == [28, 28]
-    assert protocol["dec"]["BATCH"] == dec.BATCH
-    assert set(protocol["dec"]) > {"LENGTH", "GAMMA", "PRETRAINING", "TRAINING", "EPOCHS", "STEPS"}
-    with pytest.raises(ValueError, match="from another experiment or size"):
+    assert set(protocol[DEC]) > {"batch", "length", "gamma", "widths", "pretrain_rate", "max_iter"}
+    with pytest.raises(ValueError, match="has another protocol"):
         open_deep_rows(tmp_path, False)
-    monkeypatch.setattr(dec, "GAMMA", 0.2)
-    with pytest.raises(ValueError, match="from another experiment or size"):
-        open_deep_rows(tmp_path, True)
-    assert len(stored_rows(tmp_path)) == 24  # they are shown, as what they are
+    assert len(stored_rows(tmp_path)) == 24
 
 
-def test_without_a_gpu_only_a_quick_run_trains_and_stored_rows_are_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "gpu", lambda: None)
-    monkeypatch.setattr(table1_deep, "deep_rows", None)  # calling it would fail
+def test_without_a_gpu_a_full_run_leaves_the_lower_half_out_with_a_warning(images, tmp_path, monkeypatch):
+    monkeypatch.setattr(table1, "gpu", lambda: None)
+    monkeypatch.setattr(table1, "measure_all", lambda *_, workers: None)
+    monkeypatch.setattr(table1, "deep_rows", None)  # calling it would fail
+    monkeypatch.setattr(table1, "write", lambda *_: "the page")
+    with pytest.warns(UserWarning, match="lower half of Table 1 is not run: it needs a GPU"):
+        assert run(tmp_path, images, 1, False, silent) == "the page"
+    assert not (tmp_path / "deep").exists()
+
+
+def test_missing_runs_are_counted(tmp_path):
     sizes = "n = 60000, 50000, 40000, 30000, 20000, 10000, 5000, 1000"
-    assert lower_half(tmp_path / "deep", None, range(5), False, silent) == (
-        [],
-        f"Of 270 runs with 5 seeds, 270 are missing, {sizes}; {GPU}.",
-    )
-    assert not list(tmp_path.iterdir())
-    open_deep_rows(tmp_path / "deep", False).add(fake(0, (60_000,)))
-    rows, note = lower_half(tmp_path / "deep", None, range(5), False, silent)
-    assert (len(rows), note) == (12, f"Of 270 runs with 5 seeds, 258 are missing, {sizes}; {GPU}.")
+    assert missing([], 5, False) == f"Of 270 runs with 5 seeds, 270 are missing, {sizes}."
+    assert missing(list(fake(0, (60_000,))), 5, False) == f"Of 270 runs with 5 seeds, 258 are missing, {sizes}."
 
 
 def test_a_quick_run_writes_both_halves(images, tmp_path):
@@ -159,7 +149,7 @@ def test_missing_sizes_and_missing_pixels_are_no_obstacle():
     assert cells_of(none, "| K-means is better on codes")[0][3:] == ["no rows", "no rows"]
     small = section((5,))  # no size of the table
     assert {cells[-1] for cells in cells_of(small, "| mnist | Auto")} == {"no rows"}
-    assert "There are no rows of the deep methods here" in deep_section(Accuracies([], (10, 20)), "")
+    assert "There are no rows of the deep methods" in deep_section(Accuracies([], (10, 20)), "")
 
 
 @pytest.mark.parametrize(("spherical", "verdict"), [(0.965, "reached"), (0.62, "not reached")])

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_digits
 
@@ -64,7 +65,6 @@ def test_all_but_l2_are_orders(pool):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_tensors_give_the_rows_and_measures_of_arrays(pool, method, monkeypatch):
-    torch = pytest.importorskip("torch")
     expected = subsets(method, pool, [50, 100], 3, steps=5)
     y = np.arange(300) % 7
     target = Target(pool.raw, y, 0.5, pool.gaussian).measure(expected)
@@ -101,10 +101,9 @@ def test_l2_lowers_the_energy_of_its_particles(pool):
     assert energy[3] < energy[0]
 
 
-def test_l2_in_batches_lowers_the_energy_too(pool, monkeypatch):
-    monkeypatch.setattr(orders, "BATCH", 30)
+def test_l2_in_batches_lowers_the_energy_too(pool):
     start = np.random.default_rng(0).permutation(300)[:100]
-    W = descend(pool.unit, start, np.random.default_rng(1), 25)
+    W = descend(pool.unit, start, np.random.default_rng(1), 25, batch=30)
     assert hyperspherical_energy(W, 2) < hyperspherical_energy(pool.X[start], 2)
     np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1, rtol=1e-5)
 
@@ -183,7 +182,7 @@ def test_a_missing_spread_is_added_and_nothing_else(finished, folder, tmp_path, 
     assert (tmp_path / "rows.jsonl").read_text().splitlines(keepends=True)[-2:] == spreads
 
 
-def test_the_page_tells_what_is_true_of_real_rows(finished):
+def test_the_page_of_real_rows_has_their_verdicts(finished):
     _, page = finished
     verdicts = [line for line in page.splitlines() if line.startswith("| ")]
     assert any("√2·MMD_μ" in line and line.endswith("| confirmed |") for line in verdicts)

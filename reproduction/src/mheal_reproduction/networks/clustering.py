@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mheal.exceptions import UserError
+from mheal.runtime.progress import Progress
 
-from ..progress import Progress
 from .checkpoint import Checkpoint
 from .dec import PRETRAINING, Recipe, Refined, Refinement, Rows, codes_of, pretrain, soft_labels, untrained
 from .initial import Clusterer, initial_clusters

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import torch
 
 from mheal.exceptions import UserError
+from mheal.runtime.progress import Progress
 
-from ..progress import Progress
 from .augment import DRAWS, shift_and_rotate
 from .stack import Optimiser, Shuffles, Stack, Trainer
 

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from ..progress import Progress
+from mheal.runtime.progress import Progress
+
 from .dec import Recipe, Refinement, Rows, codes_of, pretrain
 from .initial import Clusterer, initial_clusters
 from .stack import fast_matmul

@@ -14,9 +14,9 @@ from torch.nn import functional
 from mheal.backends.torch.reproducible import capture, reproducible_kernels
 from mheal.embed.residual import lay_out_gradients
 from mheal.embed.simclr import shuffled_epochs
+from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded
 
-from ..progress import Progress
 from .architectures import Network, build, use_generator
 from .classifier import Classifier
 from .images import TrainingImages

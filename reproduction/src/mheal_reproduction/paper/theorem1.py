@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 
-from ..progress import Progress
 from ..report import Floats, Values, table, write_page
 from ..rows import RawRows, Row, stored_rows
 from ..theory.pruning import THETA

@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from mheal import datasets
 from mheal.exceptions import UserError
+from mheal.runtime.progress import Progress
 
 from ...networks.classifier import accuracies
 from ...networks.recipes import Recipe, mnist
 from ...networks.training import Trainer
-from ...progress import Progress
 from ...report import Floats, Values, write_page
 from ...rows import KEY, RawRows, stored_rows
 from .page import CLASSES, CLUSTERS, DATASETS, LINES, NEIGHBOURS, RANDOM, SETTINGS, SHARE, Budgets, draw, page

@@ -7,10 +7,10 @@ from zlib import crc32
 import numpy as np
 
 from mheal.evaluate.statistics import area
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 from mheal.strategies import get
 
-from ...progress import Progress
 from ...report import write_page
 from ...rows import RawRows, measure_all, stored_rows
 from .page import DATASETS, METHODS, PENALTIES, SLOW, SLOW_SEEDS, SUPERVISED, Curves, draw, page

@@ -6,8 +6,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Any
 
+from mheal.runtime.progress import Progress
+
 from ...networks.labelling import Rows, Run, pick_ahead
-from ...progress import Progress
 from ...rows import one_thread
 from .task import Task
 from .unfinished import Unfinished, Unit

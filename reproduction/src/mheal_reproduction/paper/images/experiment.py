@@ -11,21 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from mheal.exceptions import UserError
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 
 from ...experiments import Part
 from ...machine import gpu
 from ...networks.labelling import Run, run_together
-from ...progress import Progress
 from ...report import write_page
 from ...rows import RawRows, stored_rows
 from .ahead import make_picks
-from .methods import PROTOCOL, counterparts, methods
+from .methods import PROTOCOL
 from .page import page
 from .picture import draw
 from .pools import EXTRA, KINDS, share_of_copies, share_of_wrong
 from .size import FULL, QUICK, Size
 from .task import Task, Trainers
+from .titles import COUNTERPARTS, titles
 from .unfinished import Unfinished, Unit
 
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
@@ -53,18 +54,18 @@ def write(out: Path, seeds: int | None, quick: bool, kind: str) -> str:
     """Write the pictures and README.md from the rows in `out`, and in table3 beside it."""
     found = [row for row in stored_rows(out) if seeds is None or row["seed"] < seeds]
     clean = stored_rows(out.parent / "table3")
-    draw(out, kind, found, counterparts())
-    return write_page(out, page(kind, found, counterparts(), quick, clean), found)
+    draw(out, kind, found, COUNTERPARTS)
+    return write_page(out, page(kind, found, COUNTERPARTS, quick, clean), found)
 
 
 def _wanted(part: Part, size: Size) -> tuple[list[str], list[str]]:
     """The datasets and methods of a part, in the order of display."""
     names = [name for name in size.columns if name in part.datasets or not part.datasets]
-    titles = [title for title in counterparts() if any(title in methods(name) for name in names)]
-    for what, given, known in (("dataset", part.datasets, size.columns), ("method", part.methods, titles)):
-        for name in set(given) - set(known):
-            raise UserError(f"there is no {what} {name!r} here: choose from {'; '.join(known)}")
-    return names, [title for title in titles if title in part.methods or not part.methods]
+    known = [title for title in COUNTERPARTS if any(title in titles(name) for name in names)]
+    for what, given, choices in (("dataset", part.datasets, size.columns), ("method", part.methods, known)):
+        for name in set(given) - set(choices):
+            raise UserError(f"there is no {what} {name!r} here: choose from {'; '.join(choices)}")
+    return names, [title for title in known if title in part.methods or not part.methods]
 
 
 def protocol(size: Size) -> dict[str, Any]:

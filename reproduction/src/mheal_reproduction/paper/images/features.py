@@ -16,10 +16,10 @@ import numpy.typing as npt
 import mheal
 from mheal.embed.simclr import encode
 from mheal.runtime.files import replacing
+from mheal.runtime.progress import Progress
 
 from ...networks.dec import Recipe
 from ...networks.many import fit_many
-from ...progress import Progress
 from ..table1.deep import CENTER
 from ..table1.images import drawn
 from .size import FULL, Size

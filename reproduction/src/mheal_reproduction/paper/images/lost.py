@@ -6,8 +6,9 @@ import numpy as np
 
 from ...report import percent, table
 from .measured import Measured
-from .picture import PAPER, Counterparts
+from .picture import PAPER
 from .published import BUDGETS, accuracies
+from .titles import Counterparts
 from .words import CLOSE, above, expected, points, signed, verdict
 
 UNSUPERVISED = ("K-means", "K-medoids", "Hierarchical", "Core-set", "MHEAL")  # §7.5 calls them so

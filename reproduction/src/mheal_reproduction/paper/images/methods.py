@@ -31,7 +31,6 @@ class Method:
 
     acquisition: Acquisition
     features: str = "codes"  # or "dec", "simclr", "pixels"; "none": it uses none, or a network alone
-    printed: str | None = None  # the paper's name of it
     first: int = FIRST
 
 
@@ -41,36 +40,32 @@ def methods(name: str, image_shape: tuple[int, int, int] | None = None, size: Si
     start = FIRST if few else size.columns.get(name, FULL.columns[name])[0]
     batch, some = (ROUND, CANDIDATES) if few else (None, None)
 
-    def querying(
-        strategy: str, printed: str | None = None, batch: int | None = batch, candidates: int | None = None, **more: Any
-    ) -> Method:
+    def querying(strategy: str, batch: int | None = batch, candidates: int | None = None, **more: Any) -> Method:
         acquisition = Acquisition(get(strategy)(**more), "network", batch=batch, candidates=candidates)
-        return Method(acquisition, "none", printed, start)
+        return Method(acquisition, "none", start)
 
-    def sampling(strategy: str, printed: str | None = None) -> Method:
-        return querying(strategy, printed, candidates=some, draws=DRAWS)
+    def sampling(strategy: str) -> Method:
+        return querying(strategy, candidates=some, n_samples=DRAWS)
 
-    def model_free(strategy: str, features: str = "codes", printed: str | None = None, **parameters: Any) -> Method:
-        return Method(Acquisition(get(strategy)(**parameters)), features, printed)
+    def model_free(strategy: str, features: str = "codes", **parameters: Any) -> Method:
+        return Method(Acquisition(get(strategy)(**parameters)), features)
 
     vaal = get("vaal")(image_shape=image_shape or SHAPES[name], iterations=size.vaal_batches)
     found = {
         "Random": Method(Acquisition(get("random")()), "none", first=start),
-        "K-means": model_free("kmeans", printed="K-means"),
-        "K-medoids": model_free("kmedoids", printed="K-medoids"),
-        "Hierarchical": Method(
-            Acquisition(get("hierarchical")(), "labels", batch=TREE_ROUNDS[name]), printed="Hierarchical"
-        ),
-        "Max Entropy": sampling("max-entropy", "Max Entropy"),
-        "Variation Ratios": sampling("variation-ratios", "Variation Ratios"),
-        "Core-set": Method(Acquisition(get("coreset")(), "network", "network", batch=batch), "none", "Core-set", start),
-        "BALD": sampling("bald", "BALD"),
+        "K-means": model_free("kmeans"),
+        "K-medoids": model_free("kmedoids"),
+        "Hierarchical": Method(Acquisition(get("hierarchical")(), "labels", batch=TREE_ROUNDS[name])),
+        "Max Entropy": sampling("max-entropy"),
+        "Variation Ratios": sampling("variation-ratios"),
+        "Core-set": Method(Acquisition(get("coreset")(), "network", "network", batch=batch), "none", start),
+        "BALD": sampling("bald"),
         "BatchBALD": sampling("batchbald"),
         "BADGE": querying("badge"),
-        "CDAL+CoreSet": querying("cdal-coreset", "CDAL+CoreSet"),
-        "CDAL+RL": querying("cdal-rl", "CDAL+RL", batch=None, candidates=some),
-        "VAAL": Method(Acquisition(vaal, "labels"), "pixels", "VAAL", start),
-        "MHEAL (paper)": model_free("mheal-paper", "dec", "MHEAL", n_clusters=CLASSES[name]),
+        "CDAL+CoreSet": querying("cdal-coreset"),
+        "CDAL+RL": querying("cdal-rl", batch=None, candidates=some),
+        "VAAL": Method(Acquisition(vaal, "labels"), "pixels", start),
+        "MHEAL (paper)": model_free("mheal-paper", "dec", n_clusters=CLASSES[name]),
         "MHEAL (paper), codes": model_free("mheal-paper", n_clusters=CLASSES[name]),
         "Core-set, codes": model_free("coreset"),
         "TypiClust": model_free("typiclust"),
@@ -87,9 +82,3 @@ def methods(name: str, image_shape: tuple[int, int, int] | None = None, size: Si
         found[f"{title}, SimCLR"] = model_free(strategy, "simclr")
     found["MHEAL, SimCLR"] = model_free("mheal", "simclr", deduplicate=True)
     return found | {"MHEAL with model, SimCLR": Method(both, "simclr")}
-
-
-def counterparts() -> dict[str, str | None]:
-    """Titles of all methods, in the order of display, and the paper's name of each."""
-    every = methods("mnist") | methods("cifar10")
-    return {title: method.printed for title, method in every.items()}

@@ -8,9 +8,10 @@ from ...rows import Row
 from .lost import SHARES, UNSUPERVISED, lost, shares
 from .measured import Measured
 from .methods import CANDIDATES
-from .picture import DEFAULT, OURS, PAPER, QUERIES, QUERYING, RANDOM, SIMCLR, Counterparts, figure_number
+from .picture import DEFAULT, OURS, PAPER, QUERIES, QUERYING, RANDOM, SIMCLR, figure_number
 from .pools import KINDS
 from .published import BUDGETS, accuracies
+from .titles import Counterparts
 from .words import above, against, expected, mean_and_spread, points, verdict
 
 POOLS = {

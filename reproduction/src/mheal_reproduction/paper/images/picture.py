@@ -17,6 +17,7 @@ from ...rows import Row
 from .measured import Measured
 from .pools import KINDS
 from .published import BUDGETS, accuracies
+from .titles import Counterparts
 
 PAPER, DEFAULT, QUERIES, RANDOM, SIMCLR = "MHEAL (paper)", "MHEAL", "MHEAL with model", "Random", ", SimCLR"
 OURS = (DEFAULT, QUERIES, DEFAULT + SIMCLR, QUERIES + SIMCLR)
@@ -37,7 +38,6 @@ HEIGHT, LABEL = 4.0, 0.18  # inches: of a panel, and of a method's name in it
 
 Curve = dict[int, Floats]  # number of labels → a value a seed
 Look = tuple[str, str, str]  # colour, marker, dashes
-Counterparts = Mapping[str, str | None]  # title of a method → the paper's name of it, in the order of display
 
 
 def figure_number(kind: str, name: str) -> int:

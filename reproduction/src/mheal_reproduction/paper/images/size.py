@@ -82,4 +82,5 @@ QUICK = Size(
     simclr_epochs=1,
     vaal_batches=1,
     keep_features=False,
+    widths=(64, 64, 128),
 )

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal import datasets
+from mheal.runtime.progress import Progress
 
 from ...networks.images import TrainingImages
 from ...networks.labelling import Network, Rows, Run
 from ...networks.recipes import Recipe
 from ...networks.training import Trainer, default_device
-from ...progress import Progress
 from .features import Features
 from .methods import CLASSES, Method, methods
 from .pools import image_pool

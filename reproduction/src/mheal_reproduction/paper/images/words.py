@@ -7,15 +7,14 @@ import numpy as np
 from mheal.evaluate.statistics import t_interval
 
 from ...report import Floats, compare, percent
-from .methods import methods
-from .picture import Counterparts
+from .titles import Counterparts, titles
 
 CLOSE = 0.01  # a number no farther from the paper's is as printed
 
 
 def expected(name: str, counterparts: Counterparts) -> list[str]:
     """The methods that a dataset has."""
-    return [title for title in counterparts if title in methods(name)]
+    return [title for title in counterparts if title in titles(name)]
 
 
 def above(differences: Floats) -> str:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...progress import Progress
+from mheal.runtime.progress import Progress
+
 from ...report import Values, compare, median, opening, percent, table, tally, write_page
 from ...theory.disagreement import disagreement_coefficient
 from ...theory.pruning import CLUSTERS, MODES, THETA

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...progress import Progress
+from mheal.runtime.progress import Progress
+
 from ...report import Values, compare, opening, percent, table, tally, verdict, write_page
 from ...theory.hyperplanes import Rows
 from ...theory.pruning import MODES, Pruning

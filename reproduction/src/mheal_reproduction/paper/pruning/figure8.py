@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest
 
-from ...progress import Progress
+from mheal.runtime.progress import Progress
+
 from ...report import Values, median, opening, table, tally, verdict, write_page
 from ...theory.hyperplanes import Float64, Rows
 from ...theory.pruning import CLUSTERS, MODES, THETA, Rule, prune

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from mheal import datasets
 from mheal.cluster import SphericalKMeans
+from mheal.runtime.progress import Progress
 
-from ...progress import Progress
 from ...report import at_text
 from ...rows import RawRows, Row, stored_rows
 from ...theory.hyperplanes import Float32, Float64, Hyperplanes, Rows

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from mheal.runtime.progress import Progress
+
 from ...clustering_accuracy import clustering_accuracy
 from ...machine import gpu
 from ...networks.dec import Recipe
 from ...networks.initial import Clusterer
 from ...networks.many import fit_many
-from ...progress import Progress
 from ...rows import RawRows, Row
 from .images import DATASETS, drawn, figure_sizes, load
 from .numbers import DEC, DEEP, METHODS, MOVED, full
@@ -106,4 +107,4 @@ def recipe_of(variant: str, quick: bool, shape: tuple[int, ...] = (28, 28), n_cl
     recipe = Recipe(n_clusters, pretrain_epochs=300, max_iter=12_000)
     if variant == MOVED:
         recipe = replace(recipe, image_shape=shape, pretrain_epochs=500)
-    return replace(recipe, pretrain_epochs=2, max_iter=3) if quick else recipe
+    return replace(recipe, pretrain_epochs=2, max_iter=3, widths=(64, 64, 128)) if quick else recipe

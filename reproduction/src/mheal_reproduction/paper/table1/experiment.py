@@ -21,11 +21,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from mheal.cluster import SphericalKMeans
+from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 
 from ...clustering_accuracy import clustering_accuracy
 from ...machine import gpu
-from ...progress import Progress
 from ...report import write_page
 from ...rows import RawRows, measure_all, stored_rows
 from .deep import deep_rows, missing, open_deep_rows

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from mheal import datasets
 from mheal.exceptions import UserError
+from mheal.runtime.progress import Progress
 
-from ...progress import Progress
 from ...report import write_page
 from ...rows import KEY, RawRows, stored_rows
 from .matching import MEASURES, Target, random_spread

@@ -1,0 +1,216 @@
+import numpy as np
+import pytest
+
+from mheal_reproduction.paper.images.measured import Measured
+from mheal_reproduction.paper.images.page import page
+from mheal_reproduction.paper.images.picture import PANELS, _panels, figure_number
+from mheal_reproduction.paper.images.published import BUDGETS, accuracies
+from mheal_reproduction.paper.images.titles import COUNTERPARTS
+from mheal_reproduction.paper.images.words import above, against, verdict
+
+
+def cells(text, heading, line):
+    """The cells of a line of the first table after a heading that has it."""
+    after = text[text.index(heading) :]
+    return next(row for row in after.splitlines() if row.startswith(f"| {line} |")).strip("| ").split(" | ")
+
+
+def section(text, heading):
+    return text[text.index(heading) :].split("\n## ")[0]
+
+
+def test_pictures_have_the_papers_numbers():
+    assert [figure_number(kind, name) for kind in ("clean", "repeated", "noisy") for name in BUDGETS] == [
+        *range(13, 22)
+    ]
+
+
+def test_as_printed_is_within_a_point_or_two_standard_deviations():
+    assert against(np.array([0.51]), 0.5) == "≈"
+    assert against(np.array([0.512]), 0.5) == "+1.2"
+    assert against(np.array([0.488]), 0.5) == "−1.2"
+    assert against(np.array([0.51, 0.55]), 0.5) == "≈"  # 3 points off, sd 2.8
+    assert against(np.array([0.529, 0.531]), 0.5) == "+3.0"  # 3 points off, sd .14
+
+
+def test_differences_are_judged_by_intervals_and_a_single_one_by_its_sign():
+    assert [above(np.array(one)) for one in ([0.1], [-0.1], [0.0])] == ["yes", "no", "no difference"]
+    assert above(np.array([0.1, 0.11, 0.12])) == "yes"
+    assert above(np.array([-0.1, -0.11, -0.12])) == "no"
+    assert above(np.array([0.1, 0.9])) == "no difference"
+
+
+def test_verdicts():
+    assert verdict(["yes", "yes"], 3) == "reproduced"
+    assert verdict(["no", "no"], 3) == "refuted"
+    assert verdict(["yes", "no"], 3) == verdict(["no difference"], 2) == "not reproduced"
+    assert verdict(["no"], 1) == "refuted (one seed)"
+    assert verdict([], 0) == "not judged"
+
+
+def test_accuracies_stand_beside_the_papers(clean, shown):
+    text = page("clean", clean, shown, quick=False)
+    assert text.startswith("# Table 3 and Figures 13–15")
+    assert "Quick run" not in text
+    heading = "## Accuracy"
+    assert cells(text, heading, "method")[:4] == ["method", "seeds", "100: paper", "ours"]
+    assert cells(text, heading, "MHEAL (paper)")[:4] == ["MHEAL (paper)", "3", "86.5", "86.5 ± 1.0, ≈"]
+    assert cells(text, heading, "BALD")[2:6] == ["76.0", "**98.0 ± 1.0**, +22.0", "88.6", "**98.0 ± 1.0**, +9.4"]
+    assert cells(text, heading, "MHEAL")[2:] == ["–", "95.0 ± 1.0", "–", "**98.0 ± 1.0**", "–", "**99.0 ± 1.0**", "–", "**98.5 ± 1.0**"]  # fmt: skip  # noqa: E501
+    assert "Of 12 cells 9 are as printed, 3 higher, 0 lower." in text
+    assert "- mnist: 6 methods, seeds for each: 3; 9.0 minutes on NVIDIA H200" in text
+    assert "SimCLR |" not in text  # MNIST has no such methods
+    assert "lost against" not in text
+
+
+def test_what_is_missing_is_listed(clean, rows_of, shown):
+    rows = [row for row in clean if row["method"] != "TypiClust"]
+    rows += rows_of("K-means", [0.3, 0.4], "cifar10", seeds=1)
+    text = page("clean", rows, shown, quick=True)
+    assert "Quick run" in text
+    missing = next(line for line in text.splitlines() if line.startswith("Missing: "))
+    assert missing.startswith("Missing: cifar100; on mnist TypiClust; on cifar10 Random and BALD and")
+    assert missing.endswith("on cifar10 every method at 5,000 labels; on cifar10 every method at 10,000 labels.")
+    assert cells(text, "### mnist", "TypiClust") == ["TypiClust", "0", *["–"] * 8]
+    assert cells(text, "### cifar10", "K-means")[1:6] == ["1", "32.5", "**30.0**, −2.5", "38.9", "**40.0**, +1.1"]
+    assert "| cifar10 | above all at 0 of 0 numbers of labels, below some at 0 | not judged |" in text
+    whole = [row for name in BUDGETS for title in shown for row in rows_of(title, [0.5] * 4, name)]
+    assert "No method is missing." in page("clean", whole, shown, quick=False)
+
+
+def test_mheal_is_refuted_where_a_method_is_above_it_everywhere(clean, shown):
+    text = section(page("clean", clean, shown, quick=False), "## Is MHEAL the best")
+    assert "| mnist | above all at 0 of 4 numbers of labels, below some at 4 | refuted |" in text
+    assert "| mnist | 100 | MHEAL | yes on 1, no on 1 of 2 | BALD | yes |" in text
+    assert "One seed" not in text
+
+
+def test_mheal_is_reproduced_where_it_is_above_all(rows_of, shown):
+    low, high = rows_of("K-means", [0.5] * 4), rows_of("MHEAL (paper)", [0.6] * 4)
+    text = section(page("clean", low + high, shown, quick=False), "## Is MHEAL the best")
+    assert "| mnist | above all at 4 of 4 numbers of labels, below some at 0 | reproduced |" in text
+    assert "| mnist | 500 | MHEAL | yes on 1 of 1 | none | – |" in text
+    alone = section(page("clean", low[:1] + high[:1], shown, quick=False), "## Is MHEAL the best")
+    assert "| reproduced (one seed) |" in alone
+    assert "every method on mnist." in alone
+
+
+def test_one_seed_does_not_refute_beside_methods_with_more(rows_of, shown):
+    rows = [
+        *rows_of("K-means", [0.6] * 4),
+        *rows_of("BALD", [0.9] * 4, seeds=1),
+        *rows_of("MHEAL (paper)", [0.6] * 4),
+    ]
+    text = section(page("clean", rows, shown, quick=False), "## Is MHEAL the best")
+    assert "| mnist | above all at 0 of 4 numbers of labels, below some at 0 | not reproduced |" in text
+    assert "BALD on mnist." in text
+    assert "no difference on 1, no on 1 of 2 | BALD |" in text
+
+
+def test_losses_are_paired_with_the_clean_rows(clean, rows_of, shown):
+    here = [
+        *rows_of("K-means", [v - 0.01 for v in accuracies("clean", "mnist")["K-means"].values()], setting="repeated"),
+        *rows_of("BALD", [0.95] * 4, setting="repeated"),
+        *rows_of("MHEAL (paper)", [v - 0.005 for v in accuracies("clean", "mnist")["MHEAL"].values()]),
+        *rows_of("MHEAL", [0.95, 0.98, 0.99, 0.985]),
+    ]
+    here += rows_of("VAAL", [0.5] * 4, seeds=1)  # one seed is left out where others have more
+    clean += rows_of("VAAL", [0.9] * 4, seeds=1)
+    lost = section(page("repeated", here, shown | {"VAAL": "VAAL"}, False, clean), "## How much is lost")
+    assert cells(lost, "### mnist", "MHEAL (paper)")[1:3] == ["−0.5", "−0.5 ± 0.0"]
+    assert cells(lost, "### mnist", "BALD")[-2:] == ["−0.8", "−3.0 ± 0.0"]
+    assert cells(lost, "### mnist", "MHEAL loses little") == ["MHEAL loses little", "−0.6", "−0.5 ± 0.0", "reproduced"]
+    groups = "unsupervised methods lose less: their mean minus the mean of the others"
+    assert cells(lost, "### mnist", groups)[2:] == ["+2.3 ± 0.0", "reproduced"]
+    assert cells(lost, "### mnist", "loses least") == ["loses least", "Core-set, −0.4", "MHEAL, +0.0", "–"]
+    assert cells(lost, "### mnist", "Random")[2] == "–"
+
+
+def test_a_loss_a_point_beyond_the_papers_refutes(clean, rows_of, shown):
+    mheal = accuracies("clean", "mnist")["MHEAL"].values()
+    far = rows_of("MHEAL (paper)", [v - 0.05 for v in mheal])
+    lost = page("noisy", far + rows_of("BALD", [0.98] * 4), shown, False, clean)
+    assert cells(lost, "### mnist", "MHEAL loses little")[2:] == ["−5.0 ± 0.0", "refuted"]
+    assert (
+        cells(lost, "### mnist", "unsupervised methods lose less: their mean minus the mean of the others")[3]
+        == "refuted"
+    )
+    alone = page("noisy", far[1:2], shown, False, clean)
+    assert cells(alone, "### mnist", "MHEAL loses little")[2:] == ["−5.0, one seed", "refuted (one seed)"]
+    assert "unsupervised methods lose less" not in alone
+
+
+def test_without_clean_rows_no_loss_is_shown(clean, shown):
+    lost = section(page("noisy", clean, shown, False), "## How much is lost")
+    assert "There is no clean run to compare with." in lost
+    assert "−" not in lost
+
+
+@pytest.mark.parametrize(("kind", "share"), [("repeated", "10.0"), ("noisy", "20.0")])
+def test_shares_of_labels_spent_on_copies(kind, share, rows_of, shown):
+    rows = rows_of("Random", [0.5] * 4, shares=0.1) + rows_of("MHEAL", [0.6] * 4, shares=0.025)
+    text = section(page(kind, rows, shown, False), "## Labels spent")
+    assert cells(text, "###", "Random") == ["Random", *[share] * 4]
+    assert cells(text, "###", "BALD") == ["BALD", *["–"] * 4]
+    assert f"Least and most at 500 labels: MHEAL ({float(share) / 4:.1f}) and Random ({share})." in text
+
+
+def test_the_default_is_compared_with_the_best_of_its_family(clean, rows_of, shown):
+    sim = rows_of("MHEAL, SimCLR", [0.7] * 4, "cifar10") + rows_of("K-means, SimCLR", [0.6] * 4, "cifar10", seeds=1)
+    rows = [*clean, *sim, *rows_of("MHEAL", [0.5] * 4, "cifar10"), *rows_of("Random", [0.5, 0.75], "cifar10")]
+    whole = page("clean", rows, shown, False)
+    text = section(whole, "## Is our default ahead?")
+    table = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    assert table[0] == ["mnist", "MHEAL", "100", "BALD", "98.0 ± 1.0", "95.0 ± 1.0", "−3.0 ± 0.0", "behind"]
+    assert [row[-1] for row in table if row[0] == "mnist"] == ["behind", "level", "ahead", "ahead"]
+    assert [row[1:4] + row[6:] for row in table if row[0] == "cifar10"] == [
+        ["MHEAL", "1,000", "Random", "+0.0 ± 0.0", "level"],
+        ["MHEAL", "2,000", "Random", "−25.0 ± 0.0", "behind"],
+        ["MHEAL, SimCLR", "1,000", "K-means, SimCLR", "+9.0, one seed", "ahead"],
+        ["MHEAL, SimCLR", "2,000", "Random", "−5.0 ± 0.0", "behind"],
+        ["MHEAL, SimCLR", "5,000", "K-means, SimCLR", "+9.0, one seed", "ahead"],
+        ["MHEAL, SimCLR", "10,000", "K-means, SimCLR", "+9.0, one seed", "ahead"],
+    ]
+    assert "- MHEAL on mnist: ahead or level in 3 of 4 (ahead in 2)" in text
+    assert "- In all: ahead or level in 7 of 10 (ahead in 5)" in text
+    assert "3 of 10 comparisons rest on one seed" in text
+    assert cells(whole, "### cifar10", "MHEAL, SimCLR")[1] == "3"
+    assert "- mnist: 6 methods, seeds for each: 3; 9.0 minutes on NVIDIA H200\n" in whole
+    assert "- cifar10: 4 methods, seeds for each: 1 to 3; 5.0 minutes on NVIDIA H200\n" in whole
+
+
+def test_methods_that_query_the_model_are_compared_whatever_their_features(rows_of):
+    rows = [
+        *rows_of("MHEAL with model, SimCLR", [0.7] * 4, "cifar10"), *rows_of("MHEAL, SimCLR", [0.9] * 4, "cifar10"),
+        *rows_of("BALD", [0.6, 0.8], "cifar10"), *rows_of("K-means", [0.95] * 4, "cifar10"),
+        *rows_of("TypiClust, SimCLR", [0.65, 0.6], "cifar10"),
+    ]  # fmt: skip
+    text = section(page("clean", rows, COUNTERPARTS, False), "## Is our default ahead?")
+    table = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    assert [row[1:4] + row[7:] for row in table] == [
+        ["MHEAL, SimCLR", "1,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL, SimCLR", "2,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL with model, SimCLR", "1,000", "TypiClust, SimCLR", "ahead"],
+        ["MHEAL with model, SimCLR", "2,000", "BALD", "behind"],
+    ]
+    panels = _panels(["Random", "BALD", "MHEAL", "MHEAL, SimCLR", "MHEAL with model, SimCLR"])
+    assert panels[PANELS[1]] == ["MHEAL", "Random", "BALD", "MHEAL with model, SimCLR"]
+    assert panels[PANELS[2]] == ["MHEAL", "Random", "MHEAL, SimCLR", "MHEAL with model, SimCLR"]
+
+
+def test_columns_before_the_first_pick_are_left_out(clean, rows_of, shown):
+    assert Measured(clean).columns("mnist") == [20, 100, 200, 300, 500]
+    assert Measured(clean).after_start("mnist") == [100, 200, 300, 500]
+    clean[0]["accuracy"]["20"] += 0.001
+    assert Measured(clean).after_start("mnist") == [20, 100, 200, 300, 500]
+    assert Measured(rows_of("BALD", [0.5] * 4)).after_start("mnist") == [20, 100, 200, 300, 500]  # none to be like
+    assert "There is nothing to compare." in page("clean", rows_of("BALD", [0.5] * 4), shown, False)
+
+
+def test_gains_and_changes_are_paired_by_seed(rows_of):
+    three, two = rows_of("MHEAL", [0.5]), rows_of("Random", [0.4])[1:]
+    found = Measured([*reversed(three), *two])
+    np.testing.assert_allclose(found.gain("mnist", "MHEAL", "Random", 100), [0.1, 0.1])
+    assert len(found.gain("mnist", "MHEAL", "BALD", 100)) == 0
+    assert found.change(Measured(three[2:]), "mnist", "MHEAL", [20, 100]) == {2: [0, 0]}
+    assert found.change(Measured(three), "mnist", "MHEAL", [20, 200]) == {}

@@ -1,0 +1,65 @@
+"""The results in results/: their rows are of the protocol of the code, and their pages are made from the rows alone."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import mheal
+from mheal_reproduction.experiments import EXPERIMENTS, load
+from mheal_reproduction.paper.figure11.experiment import size_of
+from mheal_reproduction.paper.images.experiment import protocol
+from mheal_reproduction.paper.images.size import FULL
+from mheal_reproduction.paper.table1 import deep
+from mheal_reproduction.report import version_note
+from mheal_reproduction.rows import VERSION, made_so, stored_rows
+
+RESULTS = Path(__file__).parents[1] / "results"
+FOLDERS = sorted({one.folder for one in EXPERIMENTS.values()})
+PROTOCOLS = {
+    "table1/deep": deep.protocol(quick=False),
+    "figure11": size_of(quick=False).protocol,
+    **{f"table{n}": protocol(FULL) for n in (3, 4, 5)},
+}
+
+
+@pytest.mark.parametrize("folder", PROTOCOLS)
+def test_rows_can_be_added_to(folder):
+    assert stored_rows(RESULTS / folder)
+    assert made_so(RESULTS / folder, PROTOCOLS[folder])
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_rows_name_the_version_that_made_them_and_protocols_no_default_of_mheal(folder):
+    rows = stored_rows(RESULTS / folder)
+    assert all(row[VERSION].count(".") == 2 for row in rows)
+    text = (RESULTS / folder / "protocol.json").read_text()
+    assert not any(name in text for name in mheal.MHEAL().get_params() if name != "n_clusters")
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_page_is_made_from_its_rows_byte_for_byte(folder, tmp_path):
+    name = next(name for name, one in EXPERIMENTS.items() if one.folder == folder)
+    for source in {folder, "table3"} if folder in ("table4", "table5") else {folder}:
+        shutil.copytree(RESULTS / source, tmp_path / source)
+    rows = stored_rows(tmp_path / folder) + stored_rows(tmp_path / folder / "deep")
+    before = (tmp_path / folder / "README.md").read_text()
+    after = load(name).write(tmp_path / folder, None, False)
+    note = version_note(rows, mheal.__version__)  # a new version alone does not ask for new pages
+    assert after.replace(f"{note}\n\n", "", 1) == before.replace(f"{note}\n\n", "", 1)
+
+
+def test_a_page_names_the_version_that_made_its_rows_if_it_is_not_the_present_one(tmp_path, monkeypatch):
+    shutil.copytree(RESULTS / "theorem1", tmp_path / "theorem1")
+    file = tmp_path / "theorem1" / "rows.jsonl"
+    made = json.loads(file.read_text().splitlines()[0])[VERSION]
+    monkeypatch.setattr(mheal, "__version__", made)
+    same = load("theorem1").write(tmp_path / "theorem1", None, False)
+    monkeypatch.setattr(mheal, "__version__", "9.8.7")
+    other = load("theorem1").write(tmp_path / "theorem1", None, False)
+    added = set(other.splitlines()) - set(same.splitlines())
+    assert len(added) == 1
+    assert made in min(added)
+    assert "9.8.7" in min(added)
+    assert len(other.splitlines()) == len(same.splitlines()) + 2
