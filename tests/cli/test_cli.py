@@ -88,7 +88,9 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
     assert main(["demo", "--out", str(tmp_path)]) == 130
 
 
-@pytest.mark.parametrize("error", [ValueError("a fault of ours"), OSError("a fault of ours"), KeyError("a fault of ours")])
+@pytest.mark.parametrize(
+    "error", [ValueError("a fault of ours"), OSError("a fault of ours"), KeyError("a fault of ours")]
+)
 def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, tmp_path, capsys):
     def broken(*args, **kwargs):
         raise error

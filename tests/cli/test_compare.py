@@ -18,8 +18,8 @@ from sklearn.datasets import load_digits, load_iris
 
 from mheal.cli import main
 from mheal.cli.compare import compare
-from mheal.strategies import get, names
 from mheal.evaluate import Curves, simulate
+from mheal.strategies import get, names
 
 FILES = ["curves.csv", "curves.png", "report.html", "settings.json"]
 TINY = ["compare", "digits.csv", "--target", "label", "--strategies", "mheal,random,margin", "--budgets", "10,20,40"]

@@ -16,8 +16,8 @@ from PIL import Image
 
 import mheal
 from mheal.cli import main
-from mheal.cli.options import parse_size
 from mheal.cli.embed import embed
+from mheal.cli.options import parse_size
 from mheal.cli.select import select
 from mheal.cli.strategies import strategies
 
