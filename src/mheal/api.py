@@ -47,7 +47,8 @@ def select(
         Rows that have a label already, or that are being labelled. They are not picked, and picks keep away from them.
     y : array-like or None
         Classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
-        missing, and `labeled` may be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain about.
+        missing, and `labeled` may be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain
+        about.
     estimator : classifier, str or None
         Your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on the
         labels if it is not fitted yet. A name such as "forest" stands for a known one, see `mheal.estimators`. Without

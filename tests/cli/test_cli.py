@@ -89,7 +89,7 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("a fault of ours"), OSError("a fault of ours"), KeyError("a fault of ours")]
+    "error", [kind("a fault of ours") for kind in (ValueError, OSError, KeyError)]
 )
 def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, tmp_path, capsys):
     def broken(*args, **kwargs):
