@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 from pools import mixture
 
 import mheal
-from mheal.io.dask_parquet import read_parquet
+from mheal.io import read_parquet
 
 BLOCK = 100_000  # rows written at a time
 

@@ -33,7 +33,7 @@ _HOME = {
     "facility_location": (".algorithms", "facility_location"),
     "farthest_first": (".algorithms", "farthest_first"),
 }
-_ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "strategies")
+_ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "io", "strategies")
 
 __all__ = [
     "MHEAL",
@@ -48,6 +48,7 @@ __all__ = [
     "evaluate",
     "facility_location",
     "farthest_first",
+    "io",
     "select",
     "strategies",
 ]

@@ -229,6 +229,3 @@ def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
 
     reduced = TruncatedSVD(REDUCED, random_state=random_state).fit_transform(X)
     return to_sphere(reduced.astype(X.dtype, copy=False))
-
-
-as_pool = as_array  # its former name, kept until its callers have moved

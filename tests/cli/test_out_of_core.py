@@ -39,7 +39,7 @@ def pool(tmp_path, monkeypatch):
 
 @pytest.fixture
 def streaming(monkeypatch):
-    monkeypatch.setattr("mheal.io.shards.expected_shape", lambda files: (2**30, 2**10))
+    monkeypatch.setattr("mheal.io.parquet.expected_shape", lambda files: (2**30, 2**10))
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])
@@ -200,7 +200,7 @@ def test_the_limit_that_is_named_is_enough_though_reading_as_a_whole_leaves_memo
     assert obeyed.returncode == 0, obeyed.stderr
 
 
-@pytest.mark.parametrize("place", ["mheal.select", "mheal.io.shards.ids_of", "mheal.io.write.render"])
+@pytest.mark.parametrize("place", ["mheal.select", "mheal.io.write.picks_frame", "mheal.io.write.render"])
 def test_a_command_stopped_at_any_step_unlocks_what_it_streamed(place, pool, streaming, monkeypatch):
     line = f"select 'shard*.parquet' -b 30 {LIMIT}"
     with monkeypatch.context() as patched:

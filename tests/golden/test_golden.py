@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import mheal
 from mheal import strategies
-from mheal.validation import as_pool
+from mheal.validation import as_array
 
 RECORDED = json.loads((Path(__file__).parent / "picks.json").read_text(encoding="utf-8"))
 MODES = {
@@ -46,7 +46,7 @@ def cluster():
 def dense(X):
     if type(X).__module__.startswith("torch"):
         return X.numpy()
-    return X.compute() if type(X).__module__.startswith("dask") else as_pool(X)
+    return X.compute() if type(X).__module__.startswith("dask") else as_array(X)
 
 
 @pytest.mark.parametrize("pool", POOLS)

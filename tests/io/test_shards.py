@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mheal.io import shards
-from mheal.io.parquet import ShardIds, expected_shape
+from mheal.io.parquet import expected_shape, gather
 from mheal.io.read import read_pool
 from mheal.io.shards import stream_shards
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun
@@ -50,9 +50,10 @@ def test_streamed_numbers_are_those_read_in_memory(kind, tmp_path):
     np.testing.assert_array_equal(streamed.X, expected.X)
     assert (streamed.id_column, streamed.kind, streamed.files) == ("id", "table", expected.files)
     rows = np.array([1100, 3, 700, 3, 699])
-    found = ShardIds(files, "id").of(rows)
     assert list(streamed.ids) == expected.ids
-    assert [found[row] for row in rows] == [expected.ids[row] for row in rows]
+    assert streamed.ids_of(rows) == expected.ids_of(rows)
+    gathered = gather(files, rows)
+    assert gathered["id"].to_list() == expected.ids_of(rows)
 
 
 def test_columns_can_be_chosen_and_kept_out(tmp_path):

@@ -17,7 +17,7 @@ from ..backends.base import Rows, RowStore
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.facility_gains import gains, similarity
 from ..backends.cpu.points import Points
-from ..validation import as_budget, as_labeled, as_pool
+from ..validation import as_array, as_budget, as_labeled
 from .farthest_first import traverse
 
 REFERENCES = 4096  # rows that represent the pool
@@ -38,7 +38,7 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
     >>> facility_location([[0.0], [1.0], [2.0], [9.0], [10.0]], 2)
     array([1, 3])
     """
-    X = as_pool(X, random_state)
+    X = as_array(X, random_state)
     labeled = as_labeled(labeled, len(X))
     n = as_budget(n, len(X) - len(labeled))
     rows = Points.raw(X)

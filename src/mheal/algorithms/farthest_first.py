@@ -17,7 +17,7 @@ from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
 from ..runtime.checkpoint import NullCheckpoint
-from ..validation import as_budget, as_labeled, as_pool, as_start
+from ..validation import as_array, as_budget, as_labeled, as_start
 from .density import OUTLIER_FRACTION, DensityWeights, density_weights, local_spacing
 
 Float64 = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ def farthest_first(
     >>> farthest_first([[0.0], [1.0], [9.0], [10.0]], 3)
     array([0, 3, 1])
     """
-    X = as_pool(X)
+    X = as_array(X)
     chosen = as_labeled(chosen, len(X))
     n = as_budget(n, len(X) - len(chosen))
     rows, weights, first = Points.raw(X), None, 0

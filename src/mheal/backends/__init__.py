@@ -38,7 +38,7 @@ def open_rows(
 ) -> Iterator[RowStore]:
     """The scaled rows of X, for the block.
 
-    X : a checked pool: an array or memory map of floats (`validation.as_pool`), a tensor, or a Dask array
+    X : a checked pool: an array or memory map of floats (`validation.as_array`), a tensor, or a Dask array
     scaling : "raw", or "standard": columns of mean 0 and standard deviation 1. "auto" is raw where rows have unit
         length. "unit" is "standard" as well: call `.unit()` once the rows are clustered
     device : the torch device to work on; None: the CPU, or where the tensor is

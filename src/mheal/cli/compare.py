@@ -113,7 +113,7 @@ def compare(
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
     if missing:
-        console.print(f"{labels.said}: {missing:,} rows without a label are left out")
+        console.print(f"{labels.description}: {missing:,} rows without a label are left out")
     if kept.units:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
@@ -122,8 +122,8 @@ def compare(
     kept.begin()
     _carry_out(todo, kept, chosen, units, steps, console)
     note = (
-        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.said}. Each split has "
-        f"a pool of {n_pool:,} rows and a test set of {n_test:,}."
+        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.description}. "
+        f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
     _write(kept.curves(chosen, seeds, metric), out, Path(pool).name, note, quiet)
     console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")

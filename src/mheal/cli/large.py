@@ -67,7 +67,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
     found = locate(pool)
     if found.form == ".parquet":
-        from ..io.shards import expected_shape
+        from ..io.parquet import expected_shape
 
         rows, columns = shape = expected_shape(found.files)
         whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)
@@ -114,15 +114,9 @@ def on_cluster(options: "Request", console: "Console") -> Source:
             name = option.replace("_", "-")
             raise UserError(f"--scheduler and --{name} do not go together: leave out one of them")
     try:
-        from ..io.dask_parquet import Ids, column_names, parquet_files, read_parquet
+        from ..io.dask_parquet import read_on_cluster
     except ImportError as error:
         raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    columns, without, id_column = names(options.columns), names(options.without) or [], options.id
-    if id_column is None and "id" in column_names(options.pool) and "id" not in [*(columns or []), *without]:
-        id_column = "id"
-    ids: Any = None if id_column is None else Ids(options.pool, id_column)
-    X = read_parquet(options.pool, columns, [*without, *([] if id_column is None else [id_column])])
-    features = f"{X.shape[1]:,} columns of numbers, in {X.npartitions:,} parts"
-    source = Source(X, "vectors", features, parquet_files(options.pool), ids, id_column)
+    source = read_on_cluster(options.pool, names(options.columns), names(options.without) or (), options.id)
     say_source(options.pool, source, console)
     return source

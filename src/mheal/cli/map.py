@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from ..runtime.files import replacing
 from ..scaling import comparable
 from ..selection import Selection
-from ..validation import as_pool
+from ..validation import as_array
 
 SHOWN = 20_000  # rows of the pool that are drawn; more would not be told apart
 NUMBERED = 30  # picks that get their rank written beside them
@@ -18,7 +18,7 @@ NUMBERED = 30  # picks that get their rank written beside them
 
 def draw(X: Any, picks: Selection, path: Path, seed: int) -> None:
     """Left: the first two principal components of the pool with the picks. Right: the radius after each pick."""
-    X = as_pool(X)
+    X = as_array(X)
     rng = np.random.default_rng(seed)
     rows = np.arange(len(X)) if len(X) <= SHOWN else rng.choice(len(X), SHOWN, replace=False)
     points = comparable(X)

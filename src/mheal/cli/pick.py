@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -53,11 +53,6 @@ def carry_out(
     before = _before(request, source)
     start = perf_counter()
     picks, used = _pick(request, strategy, source, before, folder, resume, unfinished, console)
-    if source.id_column is not None and not isinstance(source.ids, list | None):  # they are still in their files
-        from ..io.shards import ids_of
-
-        ids: Any = ids_of(source.files, source.id_column, picks.indices)
-        source = replace(source, ids=ids)
     return Result(picks, source, before.labeled, used, {"reading": reading, "picking": perf_counter() - start})
 
 

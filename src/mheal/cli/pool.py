@@ -53,10 +53,10 @@ def say_source(pool: str, source: Source, console: "Console") -> None:
 def usable(X: Any, pool: str) -> Any:
     """X as an array of finite numbers that are not all equal, or an error that names the pool and the row."""
     from ..backends.cpu.points import Points
-    from ..validation import as_pool
+    from ..validation import as_array
 
     try:
-        X = as_pool(X)
+        X = as_array(X)
         constant = Points.standardized(X).constant()
     except UserError as error:
         raise UserError(f"{pool}: {error}") from error

@@ -1,1 +1,23 @@
-"""Data in and out: files become pools, picks become files, labels come back, and bad input gets a clear line."""
+"""Data in and out: files become pools, picks become files, labels come back.
+
+`read_pool` reads any file that the command line takes, `read_parquet` makes a Dask array of Parquet shards, and
+`read_labels` reads labels, as a table or as Label Studio exports them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dask_parquet import read_parquet
+    from .labels import read_labels
+    from .read import read_pool
+
+_HOME = {"read_labels": ".labels", "read_parquet": ".dask_parquet", "read_pool": ".read"}  # loaded on first use
+
+__all__ = ["read_labels", "read_parquet", "read_pool"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name], __name__), name)
+    raise AttributeError(f"module 'mheal.io' has no attribute {name!r}")

@@ -45,13 +45,19 @@ def read_on_cluster(
         da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype)
         for file, start, rows in parts
     ]
-    ids: Any = None if schema.id_column is None else ShardIds(files, schema.id_column)
+    ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
     description = f"{schema.description}, in {len(parts):,} parts"
     return Source(da.concatenate(arrays), "vectors", description, files, ids, schema.id_column)
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
-    """The shards' features as a Dask array; see `read_on_cluster`."""
+    """A Dask array of the rows of Parquet shards, in the order of their names; nothing is read before it is needed.
+
+    pattern : a file or a pattern such as "shards/*.parquet"
+    columns : the features; by default the embeddings if one column holds lists of numbers, else all numbers and truth
+        values but those of a column `id`
+    without : columns that are no features
+    """
     return read_on_cluster(pattern, columns, without).X
 
 
@@ -83,16 +89,3 @@ def _read(file: str, start: int, rows: int, schema: Schema) -> npt.NDArray[Any]:
     with reading(file):
         frame = scan(Path(file)).select(schema.names).slice(start, rows).collect()
     return feature_array(frame, schema, Path(file).name, start, refuse=False)
-
-
-def Ids(pattern: str | Path, column: str) -> Any:
-    """Until the command line calls `read_on_cluster`; so do the two below."""
-    return ShardIds(_parquet_files(pattern), column)
-
-
-def column_names(pattern: str | Path) -> list[str]:
-    """Columns of the first shard."""
-    return list(shards_table(_parquet_files(pattern), "").types)
-
-
-parquet_files = _parquet_files

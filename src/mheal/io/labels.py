@@ -1,6 +1,6 @@
 """Labels that came back: which rows of the pool are labelled, and what they were called."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ class Labels:
     values: npt.NDArray[Any] | None
 
 
-def read_labels(path: str | Path, ids: Sequence[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
+def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
     Items are known by the column `id_column` (or `id`) where the pool has ids, else by their row number in a column
@@ -79,7 +79,7 @@ def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
 
 
 def _key(
-    columns: Mapping[str, Any], ids: Sequence[Any] | None, n_rows: int, id_column: str | None, file: str
+    columns: Mapping[str, Any], ids: Iterable[Any] | None, n_rows: int, id_column: str | None, file: str
 ) -> tuple[str, Callable[[Any], int]]:
     """The column that says which item is meant, and how to find the item's row in the pool."""
     id_names = [name for name in dict.fromkeys((id_column or "id", "id")) if name in columns]

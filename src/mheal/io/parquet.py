@@ -1,6 +1,6 @@
 """Parquet shards: their columns, how many rows they have, and the values of one column."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,19 @@ class ShardIds:
                     values = frame.slice(lo, ROWS).collect().to_series()
                 yield from values
 
-    def of(self, rows: npt.NDArray[np.int64]) -> Mapping[int, Any]:
+    def of(self, rows: npt.NDArray[np.int64]) -> list[Any]:
         """The values in these rows of the pool."""
-        found: dict[int, Any] = {}
-        start = 0
-        for file in self.files:
-            stop = start + row_count(file)
-            wanted = np.unique(rows[(rows >= start) & (rows < stop)])
-            if len(wanted):
-                with reading(file):
-                    picked = scan(file).select(pl.col(self.column).gather((wanted - start).tolist())).collect()
-                found |= zip(wanted.tolist(), picked.to_series().to_list(), strict=True)
-            start = stop
-        return found
+        return gather(self.files, rows, [self.column]).to_series().to_list()
+
+
+def gather(files: Sequence[Path], rows: npt.NDArray[np.int64], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """These rows of the shards, in the order given; all columns by default."""
+    found, wanted = [], np.unique(rows)
+    start = 0
+    for file in files:
+        stop = start + row_count(file)
+        here = wanted[(wanted >= start) & (wanted < stop)] - start
+        with reading(file):
+            found.append(scan(file).select(pl.col(columns or "*").gather(here.tolist())).collect())
+        start = stop
+    return pl.concat(found, how="vertical_relaxed")[np.searchsorted(wanted, rows)]

@@ -11,7 +11,6 @@ from ..runtime.checkpoint import NullCheckpoint
 from ..runtime.files import reading
 from .features import feature_array, fits_float32
 from .parquet import ShardIds, row_count, shards_table
-from .parquet import expected_shape as expected_shape
 from .schema import choose
 from .source import Source
 
@@ -61,7 +60,7 @@ def stream_shards(
     if dtype == np.float64:
         fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
         A = _halved(A, checkpoint, slice_bytes) if fits["fits"] else A
-    ids: Any = None if schema.id_column is None else ShardIds(files, schema.id_column)
+    ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
     description = f"{schema.description}, from {len(files):,} shards"
     return Source(_read_only(A), "table", description, list(files), ids, schema.id_column)
 
@@ -96,8 +95,3 @@ def _read_only(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return A
     A.flush()
     return np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
-
-
-def ids_of(files: Sequence[Path], column: str, rows: npt.NDArray[np.int64]) -> Any:
-    """Until the command line asks the ids themselves."""
-    return ShardIds(files, column).of(rows)

@@ -34,14 +34,15 @@ figcaption {{ overflow-wrap: anywhere; font-size: 12px; }}
 
 def contact_sheet(picks: "Selection", source: Source) -> str:
     """An HTML page with a thumbnail of each pick, its rank and its file."""
-    if source.kind != "images" or source.items is None or source.ids is None:
+    ids = source.ids_of(picks.indices)
+    if source.kind != "images" or source.items is None or ids is None:
         raise UserError("a contact sheet shows images, and this pool has none: use csv, parquet, jsonl or label-studio")
     figures = []
     for rank, row in enumerate(picks.indices.tolist(), start=1):
         why = f"row {row}, cluster {picks.cluster[rank - 1]}, gain {picks.gain[rank - 1]:.3g}"
         figures.append(
             f'<figure title="{escape(why)}"><img alt="" src="{_thumbnail(Path(source.items[row]))}">'
-            f"<figcaption>{rank}. {escape(str(source.ids[row]))}</figcaption></figure>"
+            f"<figcaption>{rank}. {escape(str(ids[rank - 1]))}</figcaption></figure>"
         )
     return _PAGE.format(title=f"{len(picks)} images worth labelling", figures="\n".join(figures))
 

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from .parquet import ShardIds
 
 Kind = Literal["vectors", "table", "images", "texts"]
 
@@ -36,7 +40,8 @@ class Source:
     kind : "vectors", "table", "images" or "texts"
     features : what the columns of X are, in a line
     files : the files the rows came from
-    ids : the id column's values, or image paths relative to their folder; None where rows have no names
+    ids : the id column's values, or image paths relative to their folder; None where rows have no names. Those of
+        shards that are streamed or on a cluster stay in their files until they are asked for
     id_column : the name of the column the ids came from
     items : what a person would look at: image files or texts; None for vectors and tables
     skipped : (file, reason) of the images that could not be read; they are no rows of X
@@ -46,7 +51,13 @@ class Source:
     kind: Kind
     features: str
     files: list[Path]
-    ids: list[Any] | None = None
+    ids: "list[Any] | ShardIds | None" = None
     id_column: str | None = None
     items: list[Path] | list[str] | None = None
     skipped: list[tuple[Path, str]] = field(default_factory=list)
+
+    def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
+        """The names of these rows."""
+        if self.ids is None or isinstance(self.ids, list):
+            return None if self.ids is None else [self.ids[row] for row in rows]
+        return self.ids.of(rows)

@@ -30,11 +30,6 @@ class Target:
     labels: npt.NDArray[Any]
     description: str
 
-    @property
-    def said(self) -> str:
-        """Its former name, until the command line has the new one."""
-        return self.description
-
 
 def pool_column(pool: str | Path, name: str) -> list[Any] | None:
     """The values of a column of the pool; None where it is no table, or has no such column but a file has that name."""

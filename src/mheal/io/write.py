@@ -43,8 +43,8 @@ def picks_frame(picks: "Selection", source: Source) -> "polars.DataFrame":
     import polars
 
     frame = picks.to_frame()
-    if source.ids is not None:
-        frame.insert_column(2, polars.Series("id", [source.ids[i] for i in picks.indices]))
+    if (ids := source.ids_of(picks.indices)) is not None:
+        frame.insert_column(2, polars.Series("id", ids))
     if source.kind == "texts" and source.items is not None:
         frame = frame.with_columns(polars.Series("text", [str(source.items[i]) for i in picks.indices]))
     return frame
@@ -92,17 +92,21 @@ def tasks(picks: "Selection", source: Source) -> list[dict[str, Any]]:
 
 def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
     """What a person needs to see of each pick to label it."""
-    rows = picks.indices.tolist()
-    if source.kind == "images" and source.items is not None and source.ids is not None:
-        folder = Path(source.items[0])
-        for _ in Path(source.ids[0]).parts:
+    rows, ids = picks.indices, source.ids_of(picks.indices)
+    if source.kind == "images" and source.items is not None and ids:
+        folder = Path(source.items[rows[0]])
+        for _ in Path(ids[0]).parts:
             folder = folder.parent
         prefix = "/data/local-files/?d=" + quote(folder.resolve().name)
-        return [{"image": f"{prefix}/{quote(source.ids[row])}"} for row in rows]
+        return [{"image": f"{prefix}/{quote(name)}"} for name in ids]
+    if source.files[0].suffix.lower() == ".parquet":
+        from .parquet import gather
+
+        return gather(source.files, rows).to_dicts()
     if source.kind == "table":
         from .frames import read_frames
 
-        return read_frames(source.files)[rows].to_dicts()
+        return read_frames(source.files)[rows.tolist()].to_dicts()
     return [{} for _ in rows]
 
 

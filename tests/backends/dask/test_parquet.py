@@ -80,7 +80,7 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
 
 @pytest.mark.parametrize(
     ("more", "said"),
-    [(["--strategy", "coreset"], "does not run on a cluster"), (["--embed", "pca"], "leave out --embed"),
+    [(["--strategy", "coreset"], "does not run on a Dask array"), (["--embed", "pca"], "--scheduler and --embed do not go together"),
      (["--forecast"], "leave them out")],
 )  # fmt: skip
 def test_what_a_cluster_cannot_do_is_refused(shards, capsys, more, said):

@@ -15,10 +15,10 @@ from .lazy_scores import first_scores
 from .neighbours import spacing_by_label
 from .radii import radii
 from .seeding import plus_plus
-from .staging import PASS_ROWS, Moments, Sizes, Staged, moments, passes, refuse_nonfinite
+from .staging import PASS_ROWS, Moments, Sizes, Staged, moments, passes
 from .traversal import CpuCandidates, CpuPicks
 
-__all__ = ["Moments", "Points", "Sizes", "moments", "passes", "refuse_nonfinite"]
+__all__ = ["Moments", "Points", "Sizes", "moments", "passes"]
 
 CLOSE = 1e-4  # of the squared length: smaller squared distances are computed by differences
 

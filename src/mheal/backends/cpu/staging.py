@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import UserError
 from ...runtime.memory import MemoryLimit
 from ...runtime.threads import run_parts, spans
+from ...validation import refuse_nonfinite
 from .simd import kernel, prefetch_row, wide_vectors
 
 Result = TypeVar("Result")
@@ -259,27 +259,6 @@ class Staged:
             return np.sum(sums, axis=0) / len(self.X)
         blocks = (self.take(rows[lo:hi]) for lo, hi in spans(len(rows), PASS_ROWS))
         return np.sum([block.sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / len(rows)
-
-
-def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
-    """Raise the ValueError that says where the first NaN, infinity or overflowing number of X is.
-
-    X may be a part of a pool: `first` is the number of its first row there.
-    """
-    for lo, hi in spans(len(X), PASS_ROWS):
-        bad = ~np.isfinite(X[lo:hi])
-        if bad.any():
-            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
-            raise UserError(
-                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
-                "(sklearn.impute.SimpleImputer does)"
-            )
-    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
-    raise UserError(
-        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
-        "pass float64 or rescale it"
-    )
 
 
 def _working_dtype(X: npt.NDArray[Any]) -> np.dtype[Any]:

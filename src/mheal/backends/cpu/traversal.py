@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.threads import run_parts, shares, single_threaded_blas, spans, thread_count
+from ...validation import refuse_nonfinite
 from ..base import PICKED, Bound, Scores
 from .grouping import row_type
 from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scores, reaching, stale
-from .staging import Staged, refuse_nonfinite
+from .staging import Staged
 
 FRONT_SHARE = 24  # the front holds about one row in this many,
 FRONT_BYTES = 1 << 27  # or as many as this holds

@@ -16,7 +16,7 @@ from distributed import Client, Future
 
 from ...exceptions import UserError, UserTypeError
 from ...runtime.threads import one_thread
-from ...validation import as_pool
+from ...validation import as_array
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
@@ -49,10 +49,10 @@ class Partitions:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         sizes = np.array(X.chunks[0], np.int64)
         self.parts = [
-            delayed(as_pool, pure=True)(part) for part, size in zip(X.to_delayed().ravel(), sizes, strict=True) if size
+            delayed(as_array, pure=True)(part) for part, size in zip(X.to_delayed().ravel(), sizes, strict=True) if size
         ]
         self.first = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
-        self.dtype = as_pool(np.zeros((1, 1), X.dtype)).dtype
+        self.dtype = as_array(np.zeros((1, 1), X.dtype)).dtype
         size = self.shape[0] * self.shape[1] * self.dtype.itemsize
         if size < _memory(client) / 2 if keep is None else keep:
             self.parts = client.persist(self.parts)

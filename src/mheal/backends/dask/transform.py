@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from ...exceptions import UserError
 from ...sphere import HEAD, NEAR, begins_on_sphere
+from ...validation import refuse_nonfinite
 from ..cpu.points import Points
-from ..cpu.staging import moment_sums, refuse_nonfinite
+from ..cpu.staging import moment_sums
 from .partitions import Partitions, Rows, task, writable
 
 
