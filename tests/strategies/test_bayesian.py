@@ -76,7 +76,7 @@ def test_a_certain_mean_has_no_variation():
 
 
 @pytest.mark.parametrize("name", sorted(SCORES))
-def test_a_network_is_asked_for_draws_by_row_number(name):
+def test_a_network_gives_draws_by_row_number(name):
     drawn = random_draws()
     pool = network_pool(drawn)
     expected = pool.unlabeled[np.argsort(-SCORES[name](drawn[:, pool.unlabeled]))]

@@ -145,14 +145,14 @@ def test_a_sample_of_a_large_pool_is_covered_nearly_as_well():
     assert K[:, pick(MaxHerding(max_references=500), pool, 20)].max(axis=1).sum() > 0.97 * whole
 
 
-def test_uherding_without_doubt_is_maxherding():
+def test_uherding_without_uncertainty_is_maxherding():
     X = load_digits().data[:300]
     soft = pick(UHerding(bandwidth=8.0), Pool(X, np.array([3])), 10)
     np.testing.assert_array_equal(soft, pick(MaxHerding(bandwidth=8.0), Pool(X, np.array([3])), 10))
 
 
 class Undecided:
-    """A model that gives both classes the same probability: every row's doubt is 1."""
+    """A model that gives both classes the same probability: every row's uncertainty is 1."""
 
     classes_ = np.arange(2)
 
@@ -160,13 +160,13 @@ class Undecided:
         return np.full((len(X), 2), 0.5)
 
 
-def test_uherding_in_doubt_of_every_row_is_maxherding():
+def test_uherding_uncertain_of_every_row_is_maxherding():
     X = load_digits().data[:300]
     soft = pick(UHerding(bandwidth=8.0), Pool(X, model=Undecided()), 10)
     np.testing.assert_array_equal(soft, pick(MaxHerding(bandwidth=8.0), Pool(X), 10))
 
 
-def test_uherding_counts_rows_by_their_doubt_and_shrinks_with_the_labels():
+def test_uherding_counts_rows_by_their_uncertainty_and_shrinks_with_the_labels():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     labeled = np.arange(20)
@@ -175,9 +175,9 @@ def test_uherding_counts_rows_by_their_doubt_and_shrinks_with_the_labels():
     D2 = squared(pool)
     h2 = D2[np.ix_(labeled, labeled)][np.triu_indices(20, 1)].min()
     P = model.predict_proba(X)
-    doubt = 1 - np.abs(P[:, 0] - P[:, 1])
-    doubt[labeled] = 0
-    expected, _ = plain_greedy(np.exp(-D2 / h2), labeled, 10, doubt)
+    uncertainty = 1 - np.abs(P[:, 0] - P[:, 1])
+    uncertainty[labeled] = 0
+    expected, _ = plain_greedy(np.exp(-D2 / h2), labeled, 10, uncertainty)
     np.testing.assert_array_equal(pick(UHerding(), pool, 10), expected)
 
 

@@ -31,7 +31,7 @@ def ridge(pool):
 # GEN
 
 
-def test_without_doubt_gen_picks_the_densest_row_and_then_elsewhere():
+def test_without_uncertainty_gen_picks_the_densest_row_and_then_elsewhere():
     P = np.array([[0.9, 0.1], [0.88, 0.12], [0.91, 0.09], [0.3, 0.7], [0.32, 0.68], [0.6, 0.4]])
     nothing = np.zeros(6)
     first = GEN().one_by_one(Pool(P), P, nothing, 1)[0]
@@ -108,9 +108,9 @@ def test_aldr_without_unlabelled_rows_is_bmdr():
     pool = breast_cancer()
     K, f = ridge(pool)
     L, U = pool.labeled, pool.unlabeled
-    doubt = f**2 + 2 * np.abs(f)
+    uncertainty = f**2 + 2 * np.abs(f)
     represented = ((len(U) - 1) * K[np.ix_(U, L)].sum(1) - (len(L) + 1) * K[np.ix_(U, U)].sum(1)) / len(K)
-    value = sum((x - x.min()) / np.ptp(x) / 2 for x in (doubt, represented))
+    value = sum((x - x.min()) / np.ptp(x) / 2 for x in (uncertainty, represented))
     assert pick(ALDR(unlabeled_weight=0), pool, 1)[0] == U[value.argmin()]
 
 

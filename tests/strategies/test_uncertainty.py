@@ -92,7 +92,7 @@ def test_ties_are_broken_by_chance_alone():
     assert sorted(picks) != list(range(25, 30))
 
 
-def test_the_committee_asks_where_it_is_divided():
+def test_the_committee_picks_where_it_is_divided():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal([-4, 0], 0.5, (30, 2)), rng.normal([4, 0], 0.5, (30, 2)), rng.normal(0, 0.3, (10, 2))])
     labeled = np.r_[0:8, 30:38]

@@ -1,7 +1,5 @@
 """BatchBALD: the batch whose labels, taken together, tell most about the model."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 from scipy.special import entr
 
@@ -17,8 +15,8 @@ BLOCK = 32  # candidates whose gains are updated together
 class BatchBALD(BALD):
     """Greedily the batch with the largest mutual information between its labels and the model's weights.
 
-    Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the batch (4 rows
-    of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
+    Proposed by Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the
+    batch (4 rows of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
     Parameters
     ----------
@@ -31,7 +29,7 @@ class BatchBALD(BALD):
     name, title = "batchbald", "BatchBALD"
     summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"draws": COUNT, "max_candidates": COUNT}
+    _parameter_constraints = {"draws": COUNT, "max_candidates": COUNT}
 
     def __init__(self, draws: int = 20, max_candidates: int = 1000) -> None:
         super().__init__(draws)

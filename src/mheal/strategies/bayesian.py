@@ -4,7 +4,6 @@ Samples are class probabilities, (samples, rows, classes). Entropies are in nats
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,7 @@ class BayesianScore(Strategy):
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"draws": COUNT}
+    _parameter_constraints = {"draws": COUNT}
 
     def __init__(self, draws: int = 20) -> None:
         self.draws = draws
@@ -95,8 +94,8 @@ class MaxEntropy(BayesianScore):
 class VariationRatios(BayesianScore):
     """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over draws of the weights.
 
-    Freeman (1965); Gal, Islam and Ghahramani (2017). The other definition, the share of samples that do not vote
-    for the most frequent class, ties on most rows.
+    Proposed by Freeman (1965). The other definition, the share of samples that do not
+    vote for the most frequent class, ties on most rows.
     """
 
     name, title = "variation-ratios", "Variation Ratios"

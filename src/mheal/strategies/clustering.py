@@ -1,7 +1,7 @@
 """One pick from each cluster: K-means and TypiClust, on Euclidean k-means that gives the same clusters everywhere."""
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,11 +59,7 @@ class TypiClust(Strategy):
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
     cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_clusters": COUNT,
-        "n_neighbors": COUNT,
-        "min_cluster_size": COUNT,
-    }
+    _parameter_constraints = {"max_clusters": COUNT, "n_neighbors": COUNT, "min_cluster_size": COUNT}
 
     def __init__(self, max_clusters: int = 500, n_neighbors: int = 20, min_cluster_size: int = 6) -> None:
         self.max_clusters = max_clusters

@@ -5,7 +5,7 @@ The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facili
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ Scores = npt.NDArray[np.float64]
 class CoreSet(Strategy):
     """Farthest-first traversal (k-centre greedy): each pick is the row farthest from all labelled and picked rows.
 
-    Sener and Savarese (2018). If nothing is labelled, the first pick is random.
+    Proposed by Sener and Savarese (2018). If nothing is labelled, the first pick is random.
     """
 
     name, title = "coreset", "Core-set"
@@ -60,12 +60,7 @@ class ProbCover(Strategy):
     name, title = "probcover", "ProbCover"
     summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "radius": [*POSITIVE, None],
-        "purity": SHARE,
-        "n_classes": COUNT,
-        "max_references": COUNT,
-    }
+    _parameter_constraints = {"radius": [*POSITIVE, None], "purity": SHARE, "n_classes": COUNT, "max_references": COUNT}
 
     def __init__(
         self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
@@ -106,7 +101,7 @@ class MaxHerding(Strategy):
     name, title = "maxherding", "MaxHerding"
     summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
+    _parameter_constraints = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
     def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
         self.bandwidth = bandwidth
@@ -120,8 +115,8 @@ class MaxHerding(Strategy):
 class UHerding(MaxHerding):
     """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
 
-    Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the model, fitted
-    on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
+    Proposed by Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the
+    model, fitted on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
 
     Parameters
     ----------
@@ -159,7 +154,7 @@ def greedy_coverage(
 ) -> Rows:
     """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
 
-    Labelled rows cover already. When nothing is left to gain, the rows farthest from everything picked follow.
+    Labelled rows count as picked. When nothing is left to gain, the rows farthest from everything picked follow.
     """
     reference = sample(np.arange(len(pool.Z)), max_references, pool.rng)
     u = np.ones(len(reference)) if weight is None else weight[reference]

@@ -1,7 +1,5 @@
 """Strategies that train a network of their own, VAAL and CDAL + RL. Torch is imported when they run."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from ..exceptions import UserError
@@ -13,7 +11,7 @@ from .common import COUNT, NOT_NEGATIVE, smallest_first
 class VAAL(Strategy):
     """Rows that a discriminator, trained against a variational autoencoder, most surely tells from labelled ones.
 
-    Sinha, Ebrahimi and Darrell (2019).
+    Proposed by Sinha, Ebrahimi and Darrell (2019).
 
     Parameters
     ----------
@@ -36,7 +34,7 @@ class VAAL(Strategy):
     kind = "adaptive"
     needs_torch = True
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints = {
         "image_shape": [tuple, None],
         "iterations": [*COUNT, None],
         "beta": NOT_NEGATIVE,
@@ -75,9 +73,9 @@ class VAAL(Strategy):
 class CDALReinforced(Strategy):
     """Diverse predictions, picked by a Bi-LSTM that reads class probabilities and learns by REINFORCE.
 
-    Agarwal et al. (2020). It is rewarded for picks whose predictions differ and that lie near all others; the picks
-    with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each with
-    its share of the picks.
+    Proposed by Agarwal et al. (2020). It is rewarded for picks whose predictions differ and that lie near all others;
+    the picks with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each
+    with its share of the picks.
 
     Parameters
     ----------
@@ -91,7 +89,7 @@ class CDALReinforced(Strategy):
     kind = "adaptive"
     needs_torch = True
     needs_model = uses_proba = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"epochs": COUNT}
+    _parameter_constraints = {"epochs": COUNT}
 
     def __init__(self, epochs: int = 10) -> None:
         self.epochs = epochs

@@ -1,7 +1,7 @@
 """Experimental design: TED and support points choose rows by their features alone, before there are labels."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ class SupportPoints(Strategy):
 class TED(Strategy):
     """Transductive experimental design: rows from which ridge regression best reconstructs all others.
 
-    Yu, Bi and Tresp (2006), sequential: each pick explains most of what the labelled and picked rows leave unexplained.
+    Proposed by Yu, Bi and Tresp (2006). Each pick explains most of what the labelled and picked rows leave unexplained.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TED(Strategy):
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints = {
         "kernel": [StrOptions({"rbf", "linear"})],
         "ridge": POSITIVE,
         "sigma": [*POSITIVE, None],

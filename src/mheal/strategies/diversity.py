@@ -14,13 +14,14 @@ CELLS = 1 << 21  # divergences that are held at a time
 class BADGE(Strategy):
     """k-means++ on the gradients that the predicted labels would cause in a linear last layer.
 
-    Ash et al. (2020). The gradient is (p − e_ŷ) ⊗ z. z is the model's `row_embedding`, or the scaled features for a
-    model without one, and a 1. The first pick has the largest gradient; then rows are drawn with probability ∝
-    squared distance to the nearest pick. Rows without a gradient, of which the model is certain, come last.
+    Proposed by Ash et al. (2020). The gradient is (p − e_ŷ) ⊗ z. z is the model's `row_embedding`, or the scaled
+    features for a model without one, and a 1. The first pick has the largest gradient; then rows are drawn with
+    probability ∝ squared distance to the nearest pick. Rows without a gradient, of which the model is certain, come
+    last.
     """
 
     name, title = "badge", "BADGE"
-    summary = "Rows that would change the model most, each differently: for large batches with a fair model"
+    summary = "Rows that would change the model most, each differently: for large batches with a good model"
     cost = "time N·budget·(d + classes), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
@@ -51,7 +52,7 @@ class BADGE(Strategy):
 class CDALCoreSet(Strategy):
     """Farthest-first traversal of the predictions, by symmetric KL divergence between class probabilities.
 
-    Agarwal et al. (2020). If nothing is labelled, the first pick is random.
+    Proposed by Agarwal et al. (2020). If nothing is labelled, the first pick is random.
     """
 
     name, title = "cdal-coreset", "CDAL + Core-set"

@@ -1,7 +1,5 @@
 """Hierarchical sampling: labels decide how far down a cluster tree to go."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
@@ -29,7 +27,7 @@ class Hierarchical(Strategy):
     summary = "Samples most from clusters that look impure by their labels; without labels it is random"
     cost = "time and memory N² up to 5,000 rows; a sample beyond"
     kind = "adaptive"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"beta": POSITIVE, "max_rows": COUNT}
+    _parameter_constraints = {"beta": POSITIVE, "max_rows": COUNT}
 
     def __init__(self, beta: float = 2.0, max_rows: int = 5000) -> None:
         self.beta = beta

@@ -1,6 +1,6 @@
 """K-medoids by FasterPAM, and by CLARA on large pools."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ class KMedoids(Strategy):
     summary = "Rows with the smallest summed distance to all others: like k-means, but less drawn to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
+    _parameter_constraints = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
 
     def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
         self.max_rows = max_rows

@@ -1,7 +1,5 @@
 """Random sampling, plain and stratified by clusters: the baselines."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from ..backends.cpu.points import Points
@@ -38,7 +36,7 @@ class Stratified(Strategy):
     name, title = "stratified", "Stratified random"
     summary = "Random rows from each cluster in proportion to its size: a baseline with less variance than random"
     cost = "time N·clusters·d, memory N·d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_clusters": [*COUNT, None]}
+    _parameter_constraints = {"n_clusters": [*COUNT, None]}
 
     def __init__(self, n_clusters: int | None = None) -> None:
         self.n_clusters = n_clusters

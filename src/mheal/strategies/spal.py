@@ -1,7 +1,6 @@
 """SPAL, self-paced active learning: rows that are informative, representative and easy."""
 
 from math import sqrt
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -40,12 +39,7 @@ class SPAL(Strategy):
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "mu": NOT_NEGATIVE,
-        "pace": [tuple],
-        "max_rows": COUNT,
-        "max_steps": [*COUNT, None],
-    }
+    _parameter_constraints = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT, "max_steps": [*COUNT, None]}
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ GEN compares rows by their predicted probabilities; ALDR+ and SPAL (in spal.py) 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,9 @@ Vector = npt.NDArray[np.float64]
 class GEN(Strategy):
     """Rows with the smallest β·(p₁ − p₂)·exp(d²) + similarity to labelled rows − similarity to the pool.
 
-    Du et al. (2017). d is the distance to the nearest support vector (to the nearest labelled row, if the model has
-    none). All distances are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked one by
-    one, and each pick counts as labelled from then on.
+    Proposed by Du et al. (2017). d is the distance to the nearest support vector (to the nearest labelled row, if the
+    model has none). All distances are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked
+    one by one, and each pick counts as labelled from then on.
 
     Parameters
     ----------
@@ -46,10 +46,7 @@ class GEN(Strategy):
     cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "beta": NOT_NEGATIVE,
-        "weights": [StrOptions({"mmd", "published"})],
-    }
+    _parameter_constraints = {"beta": NOT_NEGATIVE, "weights": [StrOptions({"mmd", "published"})]}
 
     def __init__(self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd") -> None:
         self.beta = beta
@@ -109,11 +106,7 @@ class ALDR(Strategy):
     cost = "time 4,000³, memory 4,000²"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "beta": SHARE,
-        "unlabeled_weight": NOT_NEGATIVE,
-        "max_rows": COUNT,
-    }
+    _parameter_constraints = {"beta": SHARE, "unlabeled_weight": NOT_NEGATIVE, "max_rows": COUNT}
 
     def __init__(self, beta: float = 0.5, unlabeled_weight: float = 0.1, max_rows: int = 2000) -> None:
         self.beta = beta

@@ -1,7 +1,6 @@
 """Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr
@@ -19,7 +18,7 @@ class Margin(Strategy):
     """
 
     name, title = "margin", "Margin"
-    summary = "Rows whose two best classes are closest: the standard choice once a model is fair"
+    summary = "Rows whose two best classes are closest: the standard choice once a model is good"
     cost = "one prediction of the pool"
     kind = "adaptive"
     needs_model = uses_proba = True
@@ -75,7 +74,7 @@ class QueryByCommittee(Strategy):
     cost = "members × (a fit + a prediction of the pool)"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"members": COUNT}
+    _parameter_constraints = {"members": COUNT}
 
     def __init__(self, members: int = 10) -> None:
         self.members = members
