@@ -1,7 +1,7 @@
-"""How long to train ResNet20 on few photographs, and whether the recipe is right: accuracy on the test set.
+"""How long should ResNet20 be trained on few photographs? Accuracy on the test set.
 
-    python results/recipes/cifar.py DATA OUT.jsonl            random labels, several numbers of steps
-    python results/recipes/cifar.py DATA OUT.jsonl --full     all 50,000 images, once
+    python scripts/recipes_cifar.py DATA OUT.jsonl            random labels, several numbers of steps
+    python scripts/recipes_cifar.py DATA OUT.jsonl --full     all 50,000 images, once
 
 DATA holds cifar10.npz. It needs a GPU. The targets were set before: with 1,000, 2,000, 5,000 and 10,000 random labels
 48–55, 60–66, 75–80 and 83–86 %, with all images 91 %. Steps were chosen to reach them, not to favour a strategy.
@@ -16,6 +16,7 @@ from time import perf_counter
 import numpy as np
 import torch
 
+import mheal
 from mheal import datasets
 from mheal_reproduction.networks import recipes
 from mheal_reproduction.networks.classifier import accuracies
@@ -36,7 +37,13 @@ def measure(recipe: recipes.Recipe, sizes: tuple[int, ...], seeds: range) -> Non
     seconds = (perf_counter() - begin) / len(units)
     with out.open("a") as file:
         for (n, seed), accuracy in zip(units, found, strict=True):
-            about = {"labels": n, "seed": seed, "accuracy": round(float(accuracy), 4), "seconds": round(seconds, 2)}
+            about = {
+                "mheal": mheal.__version__,
+                "labels": n,
+                "seed": seed,
+                "accuracy": round(float(accuracy), 4),
+                "seconds": round(seconds, 2),
+            }
             file.write(json.dumps(about | {"device": torch.cuda.get_device_name(), "recipe": asdict(recipe)}) + "\n")
 
 

@@ -1,35 +1,37 @@
-"""Write README.md from rows.jsonl: python results/recipes/table.py"""
+"""Write results/recipes/README.md from its rows: python scripts/recipes_page.py"""
 
 import json
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "results" / "recipes"
 TARGETS = {1000: "48–55", 2000: "60–66", 5000: "75–80", 10_000: "83–86", 50_000: "≥ 91"}
-HEAD = """# Is the recipe right?
+HEAD = """# Are the networks trained well?
+**Verdict:** yes: ResNet20 has 92.2 % on all of CIFAR-10, and with 1,000 to 10,000 random labels it is within or
+0.6 points below the expected range.
 
-ResNet20 on CIFAR-10, random labels, accuracy on the test set in %; the same recipe for every strategy of Tables 3 to 5.
-Script: `cifar.py`; rows: `rows.jsonl`; {devices}. After these rows `mheal_reproduction.networks.recipes.cifar` was
-set: 1,500 steps and three more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above; so
-1,800, 2,100, 3,000 and 4,500 steps, which Random of Table 3 tells of (the second table). The test images that Tables 3
-to 5 report on were looked at for this, with random labels only, and all strategies have the recipe in common.
+ResNet20 on CIFAR-10 with random labels, accuracy on the test set in %. Script: `scripts/recipes_cifar.py`; rows:
+`rows.jsonl`; {devices}. From these rows `mheal_reproduction.networks.recipes.cifar` was chosen: 1,500 steps and three
+more for ten labels, 6,000 at most, batches of 64 up to 2,000 labels and of 128 above. That makes 1,800, 2,100, 3,000
+and 4,500 steps; the second table has their accuracy. All methods of Tables 3 to 5 share the recipe. It was chosen on
+the test images that these tables report on, with random labels only.
 
 """
 AS_SET = """
-As it is now, from `results/table3`, Random:
+With the chosen recipe, from Random in `results/table3`:
 
 """
 PHOTOGRAPHS = """
 ## The autoencoder on photographs
-6,000 images of CIFAR-10, 20 epochs, on a CPU (`autoencoder.py`, `autoencoder_rows.jsonl`); guessing is right 10 % of
-the time. Codes of CIFAR are learnt at a rate of 0.1.
+6,000 images of CIFAR-10, 20 epochs, on a CPU (`scripts/recipes_autoencoder.py`, `autoencoder_rows.jsonl`); chance is
+10 %. Codes of CIFAR are learnt at a rate of 0.1.
 
 """
 
 
 def main() -> None:
-    """A line for each number of labels and recipe."""
+    """A row for each number of labels and recipe."""
     cells, devices = defaultdict(list), set()
     for line in (HERE / "rows.jsonl").read_text().splitlines():
         row = json.loads(line)
@@ -46,7 +48,7 @@ def main() -> None:
 
 
 def as_set() -> str:
-    """What random labels give with the recipe that was set."""
+    """Accuracy of random labels with the chosen recipe."""
     cells = defaultdict(list)
     for line in (HERE.parent / "table3" / "rows.jsonl").read_text().splitlines():
         row = json.loads(line)
@@ -60,14 +62,12 @@ def as_set() -> str:
 
 
 def autoencoder() -> str:
-    """A line for each rate of the autoencoder."""
+    """A row for each rate of the autoencoder."""
     cells = defaultdict(list)
     for line in (HERE / "autoencoder_rows.jsonl").read_text().splitlines():
         row = json.loads(line)
         cells[row["rate"]].append(row["neighbours_right"])
-    text = (
-        PHOTOGRAPHS + "| rate | seeds | diverged | class of most of 20 neighbours is right, % |\n" + "|---" * 4 + "|\n"
-    )
+    text = PHOTOGRAPHS + "| rate | seeds | diverged | accuracy of a vote of 20 neighbours, % |\n" + "|---" * 4 + "|\n"
     for rate, found in cells.items():
         right = [100 * value for value in found if value is not None]
         text += f"| {rate:g} | {len(found)} | {len(found) - len(right)} | {mean(right):.1f} ± {stdev(right):.1f} |\n"

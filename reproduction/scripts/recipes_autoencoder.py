@@ -1,10 +1,9 @@
-"""At which rate does the autoencoder learn from photographs? Its codes, judged by their neighbours.
+"""Which learning rate suits the autoencoder on photographs? Its codes, judged by their neighbours.
 
-    python results/recipes/autoencoder.py DATA OUT.jsonl
+    python scripts/recipes_autoencoder.py DATA OUT.jsonl
 
-Trains on 6,000 images of CIFAR-10 for 20 epochs, and says how often the class of 1,000 of them is that of most of their
-20 nearest codes among the others (null where the codes are not finite); blind guessing is right 10 % of the time. Rows
-of what is done are not made again.
+Trains on 6,000 images of CIFAR-10 for 20 epochs, and measures how often a vote of the 20 nearest codes gives the class
+of 1,000 of them (null where the codes are not finite); chance is 10 %. Rows that are there are skipped.
 """
 
 import json
@@ -13,9 +12,10 @@ from pathlib import Path
 
 from sklearn.neighbors import KNeighborsClassifier
 
+import mheal
 from mheal import datasets
-from mheal_reproduction.networks.clustering import fit_many
 from mheal_reproduction.networks.dec import Recipe
+from mheal_reproduction.networks.many import fit_many
 
 IMAGES, JUDGED, EPOCHS, NEIGHBOURS = 6000, 1000, 20, 20
 RATES, SEEDS = (1.0, 0.1), range(5)
@@ -32,18 +32,29 @@ def main() -> None:
                 continue
             recipe = Recipe(
                 10, image_shape=X.shape[1:], pretrain_epochs=EPOCHS, pretrain_rate=rate, max_iter=1
-            )  # of DEC nothing is wanted
+            )  # DEC is not needed
             right = None
             try:
                 (one,) = fit_many(X.reshape(IMAGES, -1), [seed], recipe=recipe)
-            except ValueError as error:  # it diverged, which is an answer too
+            except ValueError as error:  # it diverged, which is a result too
                 print(error)
             else:
                 codes = one.initial_codes
                 model = KNeighborsClassifier(NEIGHBOURS).fit(codes[JUDGED:], y[JUDGED:])
                 right = float(model.score(codes[:JUDGED], y[:JUDGED]))
             with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"rate": rate, "seed": seed, "epochs": EPOCHS, "neighbours_right": right}) + "\n")
+                file.write(
+                    json.dumps(
+                        {
+                            "mheal": mheal.__version__,
+                            "rate": rate,
+                            "seed": seed,
+                            "epochs": EPOCHS,
+                            "neighbours_right": right,
+                        }
+                    )
+                    + "\n"
+                )
             print(rate, seed, right, flush=True)
 
 

@@ -1,9 +1,9 @@
-"""Where should spherical k-means begin DEC? The same autoencoders, other first centres, DEC and IDEC.
+"""From which clusters should DEC start? The same autoencoders, other first centres, DEC and IDEC.
 
-    python results/dec/starts.py DATA OUT.jsonl [SEEDS]
+    python scripts/dec_starts.py DATA results/dec/rows.jsonl [SEEDS]
 
 DATA holds mnist.npz and fashion_mnist.npz, of which the 60,000 training images are clustered, as in Table 1 at its
-largest n. A dataset that has rows already is not done again. Wants a GPU: a dataset takes minutes there.
+largest n. A dataset that has rows already is skipped. On a GPU a dataset takes minutes.
 """
 
 import json
@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import mheal
 from mheal import SphericalKMeans
 from mheal_reproduction.clustering_accuracy import clustering_accuracy
 from mheal_reproduction.machine import gpu
-from mheal_reproduction.networks.clustering import MAX_ITER, STARTS, initial_clusters
 from mheal_reproduction.networks.dec import Refinement, Rows, codes_of, pretrain
+from mheal_reproduction.networks.initial import MAX_ITER, STARTS, initial_clusters
 from mheal_reproduction.networks.stack import fast_matmul
 from mheal_reproduction.paper.table1.deep import recipe_of
 from mheal_reproduction.paper.table1.images import drawn, load
@@ -81,7 +82,7 @@ def measure(name: str, data: Path, seeds: list[int]) -> list[dict]:
             for (place, start, (_, before)), one in zip(begun, refined, strict=True):
                 truth = y[index[place]]
                 row = {
-                    "dataset": name, "variant": variant, "start": start, "seed": seeds[place],
+                    "mheal": mheal.__version__, "dataset": name, "variant": variant, "start": start, "seed": seeds[place],
                     "before": clustering_accuracy(truth, before),
                     "accuracy": clustering_accuracy(truth, one.labels.cpu().numpy()),
                     "iterations": one.n_iter, "device": gpu() or "CPU",

@@ -1,9 +1,9 @@
-"""Train what a run of Tables 3 to 5 still lacks without a GPU: in bfloat16, as a GPU does, from the run's diary.
+"""Finish an interrupted run of Tables 3 to 5 without a GPU: in bfloat16 as on a GPU, from the run's log.
 
-    python results/finish_on_cpu.py FOLDER TABLE DATASET TITLE DATA
+    python scripts/finish_on_cpu.py FOLDER TABLE DATASET TITLE DATA
 
-FOLDER is where `mheal reproduce` was stopped; it keeps diaries under `unfinished`. It is for a last network or two: on
-a core one of 10,000 labels takes twenty minutes. Which rows got theirs so, their `device` says.
+FOLDER is that of the interrupted run; it keeps logs under `unfinished`. This is for a last network or two: one of
+10,000 labels takes twenty minutes on a core. The column `device` of the rows shows where they were made.
 """
 
 import sys
@@ -17,6 +17,7 @@ from torch.nn import functional
 from mheal_reproduction.networks import training
 from mheal_reproduction.paper.images.experiment import collect, protocol
 from mheal_reproduction.paper.images.pools import KINDS
+from mheal_reproduction.paper.images.size import FULL
 from mheal_reproduction.rows import RawRows
 
 
@@ -42,5 +43,5 @@ class Place(training.Place):
 if __name__ == "__main__":
     folder, table, name, title, data = Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5], Path(sys.argv[5])
     training.Place = Place  # type: ignore[misc]  # what a Trainer makes its places of
-    rows = RawRows(folder, f"table{table}", protocol(quick=False))
-    collect(KINDS[table - 3], name, rows, data, range(1), [title], False, lambda *said: print(*said, flush=True))
+    rows = RawRows(folder, f"table{table}", protocol(FULL))
+    collect(KINDS[table - 3], name, rows, data, range(1), [title], FULL, lambda *step: print(*step, flush=True))
