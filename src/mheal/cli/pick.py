@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -164,7 +164,7 @@ def _pick(
     return picks if before.kept is None else before.kept + picks, used
 
 
-def _deduplicate(request: Request, strategy: type[Strategy], source: Source) -> bool | str:
+def _deduplicate(request: Request, strategy: type[Strategy], source: Source) -> bool | Literal["auto"]:
     """Images are in a folder twice by mistake; equal rows of a table may well be two items."""
     if request.deduplicate is not None:
         return request.deduplicate

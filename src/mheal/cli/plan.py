@@ -47,7 +47,7 @@ def plan(
     Example: mheal plan digits.csv --without label --labeled labels.csv --target-accuracy 0.9
     """
     from ..classes import as_classes
-    from ..evaluate import accuracy_plan, coverage_plan, horizon, resolve_estimator
+    from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
     from ..io.labels import read_labels
     from ..runtime.progress import as_progress
     from .console import messages, results, show_table
@@ -66,6 +66,7 @@ def plan(
     source = read(options, console, say=False)
     X = usable(source.X, pool)
     known = None if labeled is None else read_labels(labeled, source.ids, len(X), id_column=source.id_column)
+    made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
         if known is None or known.values is None or not len(known.values):
             progress(0, 0, "picking")
