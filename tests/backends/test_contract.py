@@ -296,7 +296,7 @@ def test_radii_and_scores_to_go_on_from(backend, count):
     rows = backend.raw(X)
     picks = rows.picks(len(chosen))
     picks.add(chosen, weight[chosen])
-    radius, first = rows.radii(picks, candidate)
+    radius, first = picks.radii(candidate)
     distance2 = ((X[chosen, None] - X) ** 2).sum(axis=2) * weight[chosen, None] * candidate
     left = np.minimum.accumulate(distance2)
     np.testing.assert_allclose(radius, np.sqrt(left.max(axis=1)), rtol=1e-6, atol=1e-6)
@@ -314,7 +314,7 @@ def test_groups_that_share_their_picks_take_turns(backend, burst):
     rows = backend.raw(X)
     picks = rows.picks(60)
     picks.add(np.array([4]), weight[[4]])
-    both = rows.grouped_candidates(picks, groups, candidate, weight)
+    both = picks.candidates(candidate, weight, groups=groups)
     both[0].exclude(np.array([4]))
     picked, score = [4], ((X - X[4]) ** 2).sum(axis=1) * candidate * weight[4]
     for turn in range(12):

@@ -22,7 +22,7 @@ def test_radii_and_scores_equal_a_plain_loop(n, d, count, dtype):
     X = rng.standard_normal((n, d)).astype(dtype)
     weight, candidate = rng.uniform(0.5, 2, (2, n)).astype(dtype)
     rows = rng.choice(n, count, replace=False)
-    radius, (norm2, score, seen) = Points.raw(X).radii(picks_of(Points.raw(X), rows, weight), candidate)
+    radius, (norm2, score, seen) = picks_of(Points.raw(X), rows, weight).radii(candidate)
     assert seen == count
     distance2 = ((X[:, None].astype(np.float64) - X[rows][None]) ** 2).sum(-1) * weight[rows] * candidate[:, None]
     nearest = np.minimum.accumulate(distance2, axis=1)
@@ -35,7 +35,7 @@ def test_radii_and_scores_equal_a_plain_loop(n, d, count, dtype):
 def test_far_from_the_origin_distances_do_not_cancel():
     X = (1000 + np.random.default_rng(0).standard_normal((500, 16))).astype(np.float32)
     rows = np.arange(0, 500, 5)
-    got = Points.raw(X).radii(picks_of(Points.raw(X), rows, np.ones(500)), np.ones(500, np.float32))[0]
+    got = picks_of(Points.raw(X), rows, np.ones(500)).radii(np.ones(500, np.float32))[0]
     distance = np.sqrt(((X[:, None].astype(np.float64) - X[rows][None]) ** 2).sum(-1))
     np.testing.assert_allclose(got, np.minimum.accumulate(distance, axis=1).max(axis=0), rtol=1e-4)
 
@@ -50,7 +50,7 @@ def test_going_on_from_the_scores_picks_what_the_plain_loop_picks(d, chosen):
     weight = rng.choice([0.5, 1, 2], 4000).astype(np.float32)
     candidate = np.where(rng.uniform(size=4000) < 0.1, weight / 8, weight)
     points, rows = Points.raw(X, sizes=Sizes(front_rows=64)), rng.choice(4000, chosen, replace=False)
-    _, first = points.radii(picks_of(points, rows, weight), candidate)
+    _, first = picks_of(points, rows, weight).radii(candidate)
     picked, score, _ = traverse(points, 400, rows, DensityWeights(weight, candidate), first=first)
     expected, gains = reference.max_min(X, 400, rows, weight, candidate)
     np.testing.assert_array_equal(picked, expected)
@@ -61,7 +61,7 @@ def test_scores_of_all_picks_equal_those_of_a_traversal_that_has_caught_up():
     X = np.random.default_rng(0).standard_normal((5000, 12)).astype(np.float32)
     rows = np.arange(0, 5000, 50)
     points, ones = Points.raw(X), np.ones(5000, np.float32)
-    _, first = points.radii(picks_of(points, rows, ones), ones)
-    stale = points.candidates(picks_of(points, rows, ones)).scores().score
+    _, first = picks_of(points, rows, ones).radii(ones)
+    stale = picks_of(points, rows, ones).candidates()[0].scores().score
     assert (stale >= first.score * (1 - 1e-5)).all()
     np.testing.assert_array_equal(traverse(points, 200, rows, first=first)[0], traverse(points, 200, rows)[0])

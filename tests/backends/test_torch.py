@@ -10,7 +10,7 @@ import reference
 from mheal import MHEAL, PaperMHEAL
 from mheal.algorithms.density import DensityWeights
 from mheal.algorithms.farthest_first import traverse
-from mheal.backends.cpu.seeding import plus_plus
+from mheal.backends.seeding import plus_plus
 
 torch = pytest.importorskip("torch")
 
@@ -169,7 +169,7 @@ def test_small_radii_do_not_cancel_in_float32(device):
     picks = points.picks(3)
     picks.add(np.arange(3), np.ones(3))
     last = np.linalg.norm((X[2] + 100).astype(np.float64) - (X[:2] + 100), axis=1).min()
-    np.testing.assert_allclose(points.radii(picks, np.ones(3))[0][1:], [last, 0], rtol=1e-5)
+    np.testing.assert_allclose(picks.radii(np.ones(3))[0][1:], [last, 0], rtol=1e-5)
 
 
 def test_every_row_is_once_in_a_block_of_its_label():

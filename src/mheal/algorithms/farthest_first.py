@@ -156,7 +156,7 @@ def traverse(
         if len(some):
             picks.add(some, np.ones(len(some), rows.dtype) if weights is None else weights.weight[some], known)
     weight, placed = (None, None) if weights is None else (weights.candidate, weights.weight)
-    candidates = rows.candidates(picks, weight, placed, first=first, workers=workers)
+    candidates = picks.candidates(weight, placed, first=first, workers=workers)[0]
     candidates.exclude(chosen)
 
     def after_epoch(new: Rows, scores: Floats) -> None:
@@ -203,7 +203,7 @@ def _after_lead(
     before = np.array([nearest_before(P, P_weight, own, i) for i in range(len(labeled), len(chosen))])
 
     def measure() -> dict[str, npt.NDArray[Any]]:
-        radius, scores = rows.radii(picks, candidate)
+        radius, scores = picks.radii(candidate)
         known = {} if scores is None else {"norm2": scores.norm2, "score": scores.score}
         return {"radius": radius[-len(lead) :], **known}
 

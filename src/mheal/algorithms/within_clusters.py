@@ -31,7 +31,7 @@ def spread_balanced(
     if len(labeled) == 0:
         start = np.array([densest(rows, weights, members[turns[0]])])
     picks.add(start, weight[start])
-    candidates = rows.grouped_candidates(picks, members, candidate, weight)
+    candidates = picks.candidates(candidate, weight, groups=members)
     for c, own in enumerate(candidates):
         own.exclude(start[labels[start] == c])
     picked = [] if len(labeled) else list(start)
@@ -40,7 +40,7 @@ def spread_balanced(
         row, score = extend(candidates[c], 1)
         picked.append(row[0])
         gain.append(float(np.sqrt(score[0])))
-    return Ranking(np.array(picked), np.array(gain), rows.radii(picks, candidate)[0][-n:])
+    return Ranking(np.array(picked), np.array(gain), picks.radii(candidate)[0][-n:])
 
 
 def spread_within_clusters(

@@ -6,19 +6,26 @@ out is NumPy. Rows are numbered from 0 in the order of the pool, and results do 
 rounding.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..runtime.checkpoint import NullCheckpoint
+from ..runtime.threads import run_parts, single_threaded_blas, thread_count
+from .seeding import plus_plus
 
 Floats = npt.NDArray[Any]  # of the store's own floating type
 Float64 = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
-Result = TypeVar("Result")
+Index = npt.NDArray[Any]  # row numbers, in 4 bytes where these are enough
+Groups = Sequence[Index]
+Arrays = dict[str, npt.NDArray[Any]]
+Work = Callable[..., Arrays]
+STATE = 120  # bytes that picking inside a group takes for each of its rows
 
 
 class Bound(NamedTuple):
@@ -44,16 +51,38 @@ class Scores(NamedTuple):
     seen: Any  # one number for all, or an int32 array
 
 
-class Picks(Protocol):
-    """Points that are labelled or picked, in that order, with their weights."""
+class Counted(Protocol):
+    """A list that grows."""
 
     count: int
 
-    def add(self, rows: Rows, weight: Floats, norm2: Floats | None = None) -> None:
+
+class Picks(Counted, Protocol):
+    """Points that are labelled or picked, in that order, with their weights, and what the pool is like beside them."""
+
+    def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
 
     def taken(self) -> tuple[Floats, Floats]:
         """The points and their weights."""
+
+    def radii(self, weight: Floats) -> "tuple[Float64, Scores | None]":
+        """The largest distance left anywhere after each pick, and scores to go on from. `weight` is of candidates."""
+
+    def candidates(
+        self,
+        weight: Floats | None = None,
+        placed: Floats | None = None,
+        *,
+        groups: Groups | None = None,
+        first: "Scores | None" = None,
+        workers: int | None = None,
+    ) -> "Sequence[Candidates]":
+        """All rows as candidates, or each of some disjoint groups of ascending rows; there must be one pick at least.
+
+        A row counts with `weight` as a candidate and with `placed` (by default the same) once it is picked. `first`
+        may hold scores of all rows against the first picks: of `radii`, of `first_scores`, or of an earlier run.
+        """
 
 
 class Front(Protocol):
@@ -81,7 +110,7 @@ class Candidates(Protocol):
     """
 
     @property
-    def picks(self) -> Picks:
+    def picks(self) -> Counted:
         """What the scores refer to. Several groups of candidates may share it, and so repel each other."""
 
     def exclude(self, rows: Rows) -> None:
@@ -147,83 +176,126 @@ class UnitRows(Protocol):
         """Passes that assign every row to one of k centres."""
 
 
-class RowStore(UnitRows, Protocol):
+class RowStore(ABC):
     """The scaled rows of a pool, where they lie."""
 
-    def norms(self) -> Floats:
-        """Length of each row before it was made unit. Refuses NaN and infinity by their place."""
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
 
-    def forget_norms(self) -> None:
-        """Free their memory; they can be computed again."""
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of results: float64 for float64 pools, else float32."""
 
-    def constant(self) -> bool:
-        """Whether scaling has found all rows equal."""
+    @abstractmethod
+    def take(self, rows: Index) -> Floats:
+        """These rows as a plain array."""
 
+    @abstractmethod
+    def subset(self, rows: Index) -> "RowStore":
+        """These rows alone, copied so that they lie together."""
+
+    @abstractmethod
     def unit(self) -> "RowStore":
         """The same rows projected to the unit sphere; rows of length 0 stay 0."""
 
-    def mean(self, rows: npt.NDArray[Any] | None = None) -> Float64:
+    @abstractmethod
+    def norms(self) -> Floats:
+        """Length of each row before it was made unit. Refuses NaN and infinity by their place."""
+
+    @abstractmethod
+    def constant(self) -> bool:
+        """Whether scaling has found all rows equal."""
+
+    @abstractmethod
+    def mean(self, rows: Index | None = None) -> Float64:
         """The mean of these rows, by default of all."""
 
-    def take(self, rows: npt.NDArray[Any]) -> Floats:
-        """These rows as a plain array."""
+    @abstractmethod
+    def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
+        """Squared distance of these rows, by default of all, to one point."""
 
-    def array(self) -> Floats:
-        """All rows as a plain array."""
+    @abstractmethod
+    def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
+        """Passes that assign every row to one of k centres."""
 
-    def subset(self, rows: npt.NDArray[Any]) -> "RowStore":
-        """These rows alone, copied so that they lie together."""
-
-    def assign(self, centers: Floats) -> Labels:
-        """The nearest of the unit centres for each row, −1 where a row has no direction."""
-
+    @abstractmethod
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
         """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label.
 
         References ascend; a row is not its own neighbour.
         """
 
-    def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
-        """Squared distance of these rows, by default of all, to one point."""
-
+    @abstractmethod
     def picks(self, capacity: int) -> Picks:
         """An empty list of picks with room for so many."""
 
-    def candidates(
-        self,
-        picks: Picks,
-        weight: Floats | None = None,
-        placed: Floats | None = None,
-        *,
-        first: Scores | None = None,
-        workers: int | None = None,
-    ) -> Candidates:
-        """All rows as candidates. `picks` holds one at least.
+    # What follows from these; a backend may have a faster way.
 
-        A row counts with `weight` as a candidate and with `placed` (by default the same) once it is picked. `first`
-        may hold scores against the first picks: of `radii`, of `first_scores`, or of an earlier run.
-        """
+    def array(self) -> Floats:
+        """All rows as a plain array."""
+        return self.take(np.arange(self.shape[0]))
 
-    def grouped_candidates(
-        self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
-    ) -> Sequence[Candidates]:
-        """Candidates in disjoint groups of ascending rows, which share the picks. Weights are those of all rows."""
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a direction."""
+        found: npt.NDArray[np.bool_] = self.norms() > 0
+        return found
 
-    def first_scores(self, rows: Rows) -> "Sequence[Scores | None]":
-        """For each of these rows, scores against it alone: one pass serves several starts. None: of no use here."""
+    def forget_norms(self) -> None:  # noqa: B027  most stores do not keep them
+        """Free their memory; they can be computed again."""
 
-    def radii(self, picks: Picks, weight: Floats) -> tuple[Float64, Scores | None]:
-        """The largest distance left anywhere after each pick, and what `candidates` can go on from."""
+    def directions(self, rows: Index) -> Floats:
+        """These rows made unit, as a plain array."""
+        return made_unit(self.take(rows))
+
+    def assign(self, centers: Floats) -> Labels:
+        """The nearest of the unit centres for each row, −1 where a row has no direction."""
+        fitting = self.fitting(len(centers))
+        fitting.assign(centers)
+        labels = fitting.labels()
+        labels[~self.nonzero()] = -1
+        return labels
+
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
+        return plus_plus(self.directions(rows), weight, k, rng)
+
+    def first_scores(self, rows: Rows) -> Sequence[Scores | None]:
+        """For each of these rows, scores against it alone, where one pass can serve several starts."""
+        return [None] * len(rows)
 
     def map_groups(
-        self,
-        work: Callable[..., dict[str, npt.NDArray[Any]]],
-        groups: Sequence[npt.NDArray[Any]],
-        arguments: Sequence[tuple[Any, ...]],
-        name: str,
-        checkpoint: NullCheckpoint,
-    ) -> list[dict[str, npt.NDArray[Any]]]:
-        """work(rows of the group as a store, *its arguments, workers) for each group; each is a part of the checkpoint.
+        self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
+    ) -> list[Arrays]:
+        """work(rows of the group as a store, *its arguments, workers) for each group, as parts of the checkpoint.
 
-        `work` is a function of a module, so that it can be sent to another machine.
+        `work` is a function of a module, so that it can be sent to another machine; groups are disjoint.
         """
+        size = STATE + self.shape[1] * self.dtype.itemsize
+        return run_groups(work, groups, arguments, name, checkpoint, lambda g: self.subset(groups[g]), size)
+
+
+def made_unit(A: Floats) -> Floats:
+    """The rows of A made unit, in place; rows of length 0 stay 0."""
+    norms = np.linalg.norm(A, axis=1, keepdims=True)
+    return np.divide(A, norms, out=A, where=norms > 0)
+
+
+def run_groups(
+    work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint,
+    store_of: Callable[[int], RowStore], row_bytes: int,
+) -> list[Arrays]:  # fmt: skip
+    """work(the store of a group, *its arguments, workers) for each, in as many threads as memory allows."""
+    room = row_bytes * max(map(len, groups), default=1)
+    workers = max(1, min(thread_count(), checkpoint.room() // room))
+    inner = None if workers == 1 else 1  # threads, inside a group
+
+    def one(g: int) -> Arrays:
+        return checkpoint.stage(f"{name} {g}", lambda: work(store_of(g), *arguments[g], inner), part=True)
+
+    order = sorted(range(len(groups)), key=lambda g: -len(groups[g]))  # the largest first, so that threads end together
+    with single_threaded_blas():
+        done = run_parts(one, order, workers, checkpoint.yield_point)
+    return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]

@@ -6,18 +6,15 @@ Rows of length 0 carry no weight. Memory allowing, a copy of the rows quantized 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runtime.threads import spans
+from ..base import Floats, Labels, Rows, made_unit
 from . import quantized
 from .assignment import BLOCK, assign_part
 from .nearest_centers import pack
 from .staging import Staged
 
 AT_ONCE = 1 << 25  # bytes of rows between two yield points
-
-Floats = npt.NDArray[Any]
-Float64 = npt.NDArray[np.float64]
 
 
 class CpuFitting:
@@ -74,15 +71,15 @@ class CpuFitting:
         if looks > len(self.label) / 4:  # too many rows lie between centres: the copy costs more than it saves
             self.quantized = quantized.empty_rows(0, C.shape[1])
 
-    def labels(self) -> npt.NDArray[np.int32]:
+    def labels(self) -> Labels:
         """The centre of each row after the last pass."""
         return self.label
 
     def worst(self, count: int) -> Floats:
         """Unit rows of positive weight that are farthest from their centres, the farthest first."""
-        return self.points.directions(self.worst_rows(count))
+        return made_unit(self.points.take(self.worst_rows(count)))
 
-    def worst_rows(self, count: int) -> npt.NDArray[np.int64]:
+    def worst_rows(self, count: int) -> Rows:
         """Their numbers."""
         self.assign(self.C, exact=True)
         usable = np.flatnonzero((self.inverse_norm > 0) & (self.weight > 0))
@@ -98,7 +95,7 @@ class CpuFitting:
         return float(np.dot(self.upper[lo:hi].astype(np.float64) ** 2, counts))
 
 
-def nearest_centers(points: Staged, centers: Floats) -> npt.NDArray[np.int32]:
+def nearest_centers(points: Staged, centers: Floats) -> Labels:
     """The nearest of the unit centres for each row, −1 where a row has no direction; nothing else is kept of a row."""
     labels = np.empty(points.shape[0], np.int32)
 
@@ -108,7 +105,7 @@ def nearest_centers(points: Staged, centers: Floats) -> npt.NDArray[np.int32]:
         fitting = CpuFitting(some, len(centers), quantize=False)
         fitting.parts = [(0, hi - lo)]  # in this thread
         fitting.assign(centers)
-        labels[lo:hi] = np.where(some.nonzero(), fitting.label, -1)
+        labels[lo:hi] = np.where(some.norms() > 0, fitting.label, -1)
 
     points.run_parts(part, points.passes())
     return labels

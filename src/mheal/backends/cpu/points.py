@@ -1,29 +1,26 @@
 """The rows of a pool in this process: in memory, or in a memory-mapped file that is read part by part."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import spans
-from ..base import Float64, Floats, Labels, Picks, Rows, Scores
+from ..base import STATE, Arrays, Floats, Groups, Index, Labels, Rows, RowStore, Scores, Work, run_groups
 from .fitting import CpuFitting, nearest_centers
-from .groups import map_groups
+from .groups import written_apart
 from .lazy_scores import first_scores
 from .neighbours import spacing_by_label
-from .radii import radii
-from .seeding import plus_plus
 from .staging import PASS_ROWS, Moments, Sizes, Staged, moments, passes
-from .traversal import CpuCandidates, CpuPicks
+from .traversal import CpuPicks
 
 __all__ = ["Moments", "Points", "Sizes", "moments", "passes"]
 
 CLOSE = 1e-4  # of the squared length: smaller squared distances are computed by differences
 
 
-class Points(Staged):
+class Points(Staged, RowStore):
     """The rows (X[i] − offset)·scale·factor[i] as a `RowStore`."""
 
     def assign(self, centers: Floats) -> Labels:
@@ -34,15 +31,11 @@ class Points(Staged):
         """Passes that assign every row to one of k centres."""
         return CpuFitting(self, k, weight)
 
-    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
-        """k places in `rows` by k-means++ on the sphere."""
-        return plus_plus(self.directions(rows), weight, k, rng)
-
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
         """For each row the mean distance to the nearest references of its label."""
         return spacing_by_label(self, labels, references, neighbours)
 
-    def squared_distances_to(self, point: Floats, rows: npt.NDArray[Any] | None = None) -> Floats:
+    def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
         """Squared distance of these rows, by default of all, to one point."""
         n = self.shape[0] if rows is None else len(rows)
         members, one = np.arange(n) if rows is None else rows, self.dtype.type(1)
@@ -57,26 +50,6 @@ class Points(Staged):
     def picks(self, capacity: int) -> CpuPicks:
         """An empty list of picks with room for so many."""
         return CpuPicks(self, capacity)
-
-    def candidates(
-        self,
-        picks: Picks,
-        weight: Floats | None = None,
-        placed: Floats | None = None,
-        *,
-        first: Scores | None = None,
-        workers: int | None = None,
-    ) -> CpuCandidates:
-        """All rows as candidates."""
-        assert isinstance(picks, CpuPicks)
-        return CpuCandidates(self, picks, None, weight, placed, first, workers)
-
-    def grouped_candidates(
-        self, picks: Picks, groups: Sequence[npt.NDArray[Any]], weight: Floats, placed: Floats
-    ) -> Sequence[CpuCandidates]:
-        """Candidates in disjoint groups of ascending rows, which share the picks."""
-        assert isinstance(picks, CpuPicks)
-        return [CpuCandidates(self, picks, rows, weight[rows], placed[rows]) for rows in groups]
 
     def first_scores(self, rows: Rows) -> Sequence[Scores]:
         """For each of these rows, scores against it alone: one pass serves them all."""
@@ -95,19 +68,11 @@ class Points(Staged):
             self.yield_point()
         return [Scores(norm2, d2, 1) for d2 in scores]
 
-    def radii(self, picks: Picks, weight: Floats) -> tuple[Float64, Scores]:
-        """The largest distance left anywhere after each pick, and scores against all of them."""
-        assert isinstance(picks, CpuPicks)
-        worst, scores = radii(self, picks, weight)
-        return np.sqrt(worst), scores
-
     def map_groups(
-        self,
-        work: Callable[..., dict[str, npt.NDArray[Any]]],
-        groups: Sequence[npt.NDArray[Any]],
-        arguments: Sequence[tuple[Any, ...]],
-        name: str,
-        checkpoint: NullCheckpoint,
-    ) -> list[dict[str, npt.NDArray[Any]]]:
-        """work(rows of the group as a store, *its arguments, workers) for each group."""
-        return map_groups(self, work, groups, arguments, name, checkpoint)
+        self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
+    ) -> list[Arrays]:
+        """As above; with a checkpoint on disk the groups are first written there, one after the other."""
+        if not checkpoint.on_disk:
+            return super().map_groups(work, groups, arguments, name, checkpoint)
+        apart = [Points.raw(A, self.limit, self.sizes) for A in written_apart(self, groups, checkpoint)]
+        return run_groups(work, groups, arguments, name, checkpoint, apart.__getitem__, STATE)

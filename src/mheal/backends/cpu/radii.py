@@ -11,9 +11,9 @@ import numpy.typing as npt
 from ...runtime.threads import single_threaded_blas
 from ..base import Scores
 from .lazy_scores import CHUNK, FEW_COLUMNS, distance2
+from .picks import PickList
 from .simd import finite_kernel, kernel, wide_vectors
 from .staging import Staged, stage
-from .traversal import CpuPicks
 
 LANES = 64  # numbers whose maximum is taken side by side
 
@@ -95,8 +95,8 @@ def _radii_part(
         score[a : a + n] = left[:n]
 
 
-def radii(points: Staged, picks: CpuPicks, weight: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], Scores]:
-    """The largest squared distance left after each pick, and every row's score against all of them.
+def radii(points: Staged, picks: PickList, weight: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], Scores]:
+    """The largest distance left anywhere after each pick, and every row's score against all of them.
 
     `weight` is that of the rows as candidates; picked rows count like all others.
     """
@@ -111,4 +111,4 @@ def radii(points: Staged, picks: CpuPicks, weight: npt.NDArray[Any]) -> tuple[np
 
     with single_threaded_blas():
         worst = points.run_parts(part, points.passes())
-    return np.max(worst, axis=0).astype(np.float64), Scores(norm2, score, count)
+    return np.sqrt(np.max(worst, axis=0).astype(np.float64)), Scores(norm2, score, count)

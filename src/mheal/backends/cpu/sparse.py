@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from .seeding import plus_plus
+from ..seeding import plus_plus
 
 BLOCK = 8192  # rows whose scores are dense at one time
 

@@ -215,10 +215,6 @@ class Staged:
         """Free their memory; they can be computed again."""
         self._cache.clear()
 
-    def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a direction."""
-        return self.norms() > 0
-
     def constant(self) -> bool:
         """Whether all rows coincide with the mean."""
         return self.scale.size > 0 and not self.scale.any()
@@ -236,12 +232,6 @@ class Staged:
             stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
             self.yield_point()
         return out
-
-    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These rows made unit."""
-        out = self.take(rows)
-        norms = np.linalg.norm(out, axis=1, keepdims=True)
-        return np.divide(out, norms, out=out, where=norms > 0)
 
     def subset(self, rows: npt.NDArray[Any]) -> Self:
         """These rows alone, copied so that they lie together."""

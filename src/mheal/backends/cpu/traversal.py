@@ -5,69 +5,59 @@ stale scores; and the hundred largest of the front, which alone are exact after 
 last as long as it beats every bound outside. Ties go to the lowest row, so order is by (score, −row) throughout.
 """
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.threads import run_parts, shares, single_threaded_blas, spans, thread_count
 from ...validation import refuse_nonfinite
-from ..base import PICKED, Bound, Scores
+from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
 from .grouping import row_type
 from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scores, reaching, stale
+from .picks import PickList
+from .radii import radii
 from .staging import Staged
 
 FRONT_SHARE = 24  # the front holds about one row in this many,
 FRONT_BYTES = 1 << 27  # or as many as this holds
 
-Floats = npt.NDArray[Any]
-Rows = npt.NDArray[np.int64]
 
+class CpuPicks(PickList):
+    """Rows that are labelled or picked, and what the pool is like beside them."""
 
-class _Taking(Protocol):
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-    def take(self, rows: Rows) -> Floats: ...
-
-
-class CpuPicks:
-    """Rows that are labelled or picked, as the kernels need them: one after the other."""
-
-    def __init__(self, points: _Taking, capacity: int) -> None:
+    def __init__(self, points: Staged, capacity: int) -> None:
+        super().__init__(points.take, capacity, points.shape[1], points.dtype)
         self.points = points
-        self.P = np.empty((capacity, points.shape[1]), points.dtype)
-        self.norm2, self.weight = np.empty(capacity, points.dtype), np.empty(capacity, points.dtype)
-        self.count = 0
 
-    def add(self, rows: Rows, weight: Floats, norm2: Floats | None = None) -> None:
-        """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
-        new = slice(self.count, self.count + len(rows))
-        self.P[new], self.weight[new] = self.points.take(rows), weight
-        self.norm2[new] = np.einsum("ij,ij->i", self.P[new], self.P[new]) if norm2 is None else norm2
-        self.count += len(rows)
+    def radii(self, weight: Floats) -> tuple[Float64, Scores]:
+        """The largest distance left anywhere after each pick, and scores against all of them."""
+        return radii(self.points, self, weight)
 
-    def taken(self) -> tuple[Floats, Floats]:
-        """The points and their weights."""
-        return self.P[: self.count], self.weight[: self.count]
-
-    @property
-    def arrays(self) -> tuple[Floats, Floats, Floats]:
-        """Points, squared lengths, weights."""
-        return self.P, self.norm2, self.weight
+    def candidates(
+        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
+        first: Scores | None = None, workers: int | None = None,
+    ) -> "Sequence[CpuCandidates]":  # fmt: skip
+        """All rows as candidates, or each of some disjoint groups of ascending rows."""
+        ones = np.ones(self.points.shape[0], self.P.dtype) if weight is None else weight
+        more = ones if placed is None else placed
+        if groups is None:
+            return [CpuCandidates(self, None, ones, more, first, workers)]
+        return [CpuCandidates(self, rows, ones[rows], more[rows], None, workers) for rows in groups]
 
 
-class CpuFront:
+class PointFront:
     """Rows with the largest scores, side by side; `advance` picks among them.
 
-    rows : places of the candidates, ascending; number[i] is the row of the pool at place i
+    rows : their numbers, ascending
+    weights : as candidates, and once picked
     """
 
     inner = None
 
     def __init__(
-        self, picks: CpuPicks, rows: Rows, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound
+        self, picks: PickList, rows: Index, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound
     ) -> None:
         self.picks, self.rows, self.G, self.scores, self.weights, self.bound = picks, rows, G, scores, weights, bound
 
@@ -90,27 +80,38 @@ class CpuFront:
         """Nobody else needs the scores."""
 
 
+class CpuFront(PointFront):
+    """The front of candidates in memory: places among them, which become rows of the pool once picked."""
+
+    def __init__(self, of: "CpuCandidates", at: Rows, bound: Bound) -> None:
+        self.of = of
+        scores = Scores(of.norm2[at], of.score[at], of.seen[at])
+        weights = of.weight[at], of.placed[at]
+        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound)
+
+    def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
+        """As above; the limit is the front's own, since there are no candidates around those in memory."""
+        at, gain = super().pick(limit, stop)
+        return self.of.members[at].astype(np.int64), gain
+
+    def close(self) -> None:
+        """The scores go back to the candidates."""
+        self.of.score[self.rows], self.of.seen[self.rows] = self.scores.score, self.scores.seen
+
+
 class CpuCandidates:
     """Rows that may be picked, by default all, and their scores."""
 
     def __init__(
-        self,
-        points: Staged,
-        picks: CpuPicks,
-        members: npt.NDArray[Any] | None = None,
-        weight: Floats | None = None,
-        placed: Floats | None = None,
-        first: Scores | None = None,
-        workers: int | None = None,
-    ) -> None:
+        self, picks: CpuPicks, members: Index | None, weight: Floats, placed: Floats, first: Scores | None,
+        workers: int | None,
+    ) -> None:  # fmt: skip
         """`members` are ascending rows of the pool; weights are those of the members."""
-        dtype = points.dtype
-        self.points, self.picks, self.workers = points, picks, workers or thread_count()
+        points, dtype = picks.points, picks.points.dtype
+        self.picks, self.workers, self.weight, self.placed = picks, workers or thread_count(), weight, placed
         rows = row_type(points.shape[0])
         self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)
-        self.weight = np.ones(n, dtype) if weight is None else weight
-        self.placed = self.weight if placed is None else placed
         self.norm2: Floats = np.empty(n, dtype) if first is None else first.norm2
         self.score: Floats = np.empty(n, dtype) if first is None else first.score
         seen = 1 if first is None else first.seen
@@ -145,16 +146,16 @@ class CpuCandidates:
         """What a later run needs to go on exactly so."""
         return Scores(self.norm2, self.score, self.seen)
 
-    def front(self) -> "_Front":
+    def front(self) -> CpuFront:
         """The candidates with the largest scores, brought up to date."""
         with single_threaded_blas():
             front, bound, left = _front(self.score, self._size, self._buffer, self.workers)
             self._renew(stale(front, self.seen, self.picks.count))
-            return _Front(self, front[self.score[front] >= bound], Bound(float(bound), left))
+            return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), left))
 
     def _renew(self, todo: Rows) -> None:
         """Apply to these candidates the picks they have missed."""
-        points = self.points
+        points = self.picks.points
         if points.limit is None:
             self._catch_up(self._source, todo)
             return
@@ -174,28 +175,7 @@ class CpuCandidates:
             )  # fmt: skip
 
         parts = range(min(self.workers, -(-len(todo) // CHUNK)))
-        run_parts(work, parts, self.workers, self.points.yield_point)
-
-
-class _Front(CpuFront):
-    """The front of candidates in memory: places, which become rows of the pool once picked."""
-
-    def __init__(self, candidates: CpuCandidates, at: Rows, bound: Bound) -> None:
-        self.candidates = candidates
-        scores = Scores(candidates.norm2[at], candidates.score[at], candidates.seen[at])
-        super().__init__(
-            candidates.picks, at, candidates.points.take(candidates.members[at]), scores,
-            (candidates.weight[at], candidates.placed[at]), bound,
-        )  # fmt: skip
-
-    def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """As above; the limit is the front's own, since candidates in memory have no others around them."""
-        at, gain = super().pick(limit, stop)
-        return self.candidates.members[at].astype(np.int64), gain
-
-    def close(self) -> None:
-        """The scores go back to the candidates."""
-        self.candidates.score[self.rows], self.candidates.seen[self.rows] = self.scores.score, self.scores.seen
+        run_parts(work, parts, self.workers, self.picks.points.yield_point)
 
 
 def _front(

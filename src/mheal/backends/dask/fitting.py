@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from distributed import Future
 
-from ..base import Floats, Labels, Rows
+from ..base import Floats, Labels, Rows, made_unit
 from ..cpu.fitting import CpuFitting
 from .partitions import Partitions, task, writable
 from .transform import Transform
@@ -86,7 +86,7 @@ def _worst(
     """The rows farthest from their centres, in the order of the pool, and their chords."""
     fitting = _fitted(X, norms, weight, transform, C)
     rows: Rows = np.sort(fitting.worst_rows(count))
-    return fitting.upper[rows], fitting.points.directions(rows)
+    return fitting.upper[rows], made_unit(fitting.points.take(rows))
 
 
 @task

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from distributed import Client, Future
 
-from ..base import Float64, Floats, Rows
+from ..base import Float64, Floats, Groups, Index, Rows
 from ..cpu.points import Points
 from . import tasks
 from .partitions import Partitions
@@ -71,13 +71,6 @@ class Partitioned:
         """Length of each row before it was made unit."""
         return self.pool.join(self.lengths)
 
-    def forget_norms(self) -> None:
-        """They are on the workers, who still need them."""
-
-    def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a direction."""
-        return self.norms() > 0
-
     def constant(self) -> bool:
         """Whether scaling has found all rows equal."""
         return self.transform.points(np.zeros((1, self.shape[1]), self.dtype)).constant()
@@ -88,30 +81,22 @@ class Partitioned:
         rows._lengths = self._lengths
         return rows
 
-    def take(self, rows: npt.NDArray[Any]) -> Floats:
+    def take(self, rows: Index) -> Floats:
         """These rows as a plain array."""
         return take(self.pool, np.asarray(rows, np.int64), self.transform)
 
-    def subset(self, rows: npt.NDArray[Any]) -> Points:
+    def subset(self, rows: Index) -> Points:
         """These rows alone, on the client."""
         return Points.raw(self.take(rows))
 
-    def directions(self, rows: Rows) -> Floats:
-        """These rows made unit, as a plain array."""
-        return self.subset(rows).directions(np.arange(len(rows)))
-
-    def array(self) -> Floats:
-        """All rows as a plain array."""
-        return self.take(np.arange(self.shape[0]))
-
-    def mean(self, rows: npt.NDArray[Any] | None = None) -> Float64:
+    def mean(self, rows: Index | None = None) -> Float64:
         """The mean of these rows, by default of all."""
         own = self.own(rows)
         sums = self.pool.gather(self.each(tasks.total, own))
         mean: Float64 = np.sum(sums, axis=0) / (self.shape[0] if rows is None else len(rows))
         return mean
 
-    def own(self, rows: npt.NDArray[Any] | None) -> list[Rows | None]:
+    def own(self, rows: Index | None) -> list[Rows | None]:
         """Which of these ascending rows each partition holds, counted from its first."""
         if rows is None:
             return [None] * len(self.pool)
@@ -121,7 +106,7 @@ class Partitioned:
             for lo, hi, first in zip(cuts, cuts[1:], self.pool.first, strict=False)
         ]
 
-    def group_of(self, groups: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
+    def group_of(self, groups: Groups) -> npt.NDArray[np.int32]:
         """The number of each row's group, −1 for rows of none."""
         out = np.full(self.shape[0], -1, np.int32)
         for g, rows in enumerate(groups):

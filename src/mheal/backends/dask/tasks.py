@@ -11,7 +11,6 @@ from ..cpu.grouping import grouped, row_type
 from ..cpu.lazy_scores import CHUNK, NOWHERE, catch_up, first_scores, stale
 from ..cpu.neighbours import spacing_of
 from ..cpu.points import Points
-from ..cpu.radii import radii
 from ..cpu.traversal import CpuPicks
 from .partitions import task, writable
 from .transform import Transform
@@ -112,11 +111,11 @@ def squared_distances_to(
 def all_radii(
     X: Floats, first: int, norms: Floats, weight: Floats, transform: Transform, picked: Picked
 ) -> tuple[npt.NDArray[np.float64], Floats, Floats]:
-    """The largest squared distance left after each pick; squared lengths, and scores against all picks."""
+    """The largest distance left after each pick; squared lengths, and scores against all picks."""
     points = transform.points(X, norms)
     picks = CpuPicks(points, len(picked.rows))
     picks.P[:], picks.norm2[:], picks.weight[:], picks.count = *picked[1:], len(picked.rows)
-    worst, scores = radii(points, picks, writable(weight))
+    worst, scores = picks.radii(writable(weight))
     return worst, scores.norm2, scores.score
 
 

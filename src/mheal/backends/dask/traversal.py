@@ -8,40 +8,53 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from distributed import Client, Future
+from distributed import Future
 
-from ..base import PICKED, Bound, Floats, Rows, Scores
+from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
 from ..cpu.lazy_scores import NOWHERE
-from ..cpu.traversal import FRONT_SHARE, CpuFront, CpuPicks
+from ..cpu.picks import PickList
+from ..cpu.traversal import FRONT_SHARE, PointFront
 from . import tasks
 from .partitioned import Partitioned
 
 
-class DaskPicks(CpuPicks):
-    """Picks on the client, and a copy on the workers."""
+class DaskPicks(PickList):
+    """Picks on the client, and a copy on the workers; what the pool is like beside them."""
 
-    def __init__(self, points: Partitioned, capacity: int, client: Client) -> None:
-        super().__init__(points, capacity)
-        self.rows = np.empty(capacity, np.int64)
-        self.client, self._sent = client, 0
+    def __init__(self, store: Partitioned, capacity: int) -> None:
+        super().__init__(store.take, capacity, store.shape[1], store.dtype)
+        self.store, self.rows, self._sent = store, np.empty(capacity, np.int64), 0
         self._shared: Future | None = None
 
-    def add(self, rows: Rows, weight: Floats, norm2: Floats | None = None) -> None:
+    def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool."""
         self.rows[self.count : self.count + len(rows)] = rows
         super().add(rows, weight, norm2)
 
     def shared(self) -> Future:
         """All picks so far, on a worker; only the new ones are sent."""
-        new = slice(self._sent, self.count)
+        pool, new = self.store.pool, slice(self._sent, self.count)
         more = tasks.Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
         if self._shared is None:
-            self._shared = self.client.submit(_same, more, pure=False)
+            self._shared = pool.share(more)
         elif self._sent < self.count:
-            self._shared = self.client.submit(tasks.append, self._shared, more, pure=False)
+            self._shared = pool.client.submit(tasks.append, self._shared, more, pure=False)
         self._sent = self.count
         return self._shared
+
+    def radii(self, weight: Floats) -> tuple[Float64, Scores]:
+        """The largest distance left anywhere after each pick, and scores against all of them."""
+        pool = self.store.pool
+        found = pool.gather(self.store.each(tasks.all_radii, pool.split(weight), shared=[self.shared()]))
+        worst, norm2, score = zip(*found, strict=True)
+        return np.max(worst, axis=0), Scores(np.concatenate(norm2), np.concatenate(score), self.count)
+
+    def candidates(
+        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
+        first: Scores | None = None, workers: int | None = None,
+    ) -> "list[DaskCandidates]":  # fmt: skip
+        """All rows as candidates, or each of some disjoint groups of ascending rows."""
+        return Traversal(self.store, self, groups, weight, placed, first).groups
 
 
 class Traversal:
@@ -51,7 +64,7 @@ class Traversal:
         self,
         store: Partitioned,
         picks: DaskPicks,
-        groups: Sequence[npt.NDArray[Any]] | None,
+        groups: Groups | None,
         weight: Floats | None,
         placed: Floats | None,
         first: Scores | None,
@@ -110,17 +123,17 @@ class DaskCandidates:
 
     def __init__(self, traversal: Traversal, group: int) -> None:
         self.traversal, self.picks = traversal, traversal.picks
-        self._left = traversal.sizes[group]
+        self.remaining = traversal.sizes[group]
         self.kept: DaskFront | None = None
 
     def exclude(self, rows: Rows) -> None:
         """These rows of the pool cannot be picked."""
         self.traversal.excluded = np.append(self.traversal.excluded, rows)
-        self._left -= len(rows)
+        self.remaining -= len(rows)
 
     def left(self) -> int:
         """How many can still be picked."""
-        return self._left
+        return self.remaining
 
     def scores(self) -> None:
         """A run on a cluster is not resumed in the middle of its picks."""
@@ -133,12 +146,8 @@ class DaskCandidates:
         self.kept.of = self
         return self.kept
 
-    def count_picks(self, n: int) -> None:
-        """So many fewer are left."""
-        self._left -= n
 
-
-class DaskFront(CpuFront):
+class DaskFront(PointFront):
     """Rows that came to the client."""
 
     of: DaskCandidates
@@ -148,10 +157,9 @@ class DaskFront(CpuFront):
         """Pick from the front while it beats the limit; the rows and their scores."""
         start = self.picks.count
         rows, scores = super().pick(limit, stop)
-        assert isinstance(self.picks, DaskPicks)
-        self.picks.rows[start : self.picks.count] = rows
+        self.of.picks.rows[start : self.picks.count] = rows
         self.used_up = self.picks.count < stop
-        self.of.count_picks(len(rows))
+        self.of.remaining -= len(rows)
         return rows, scores
 
 
@@ -168,7 +176,3 @@ def _front(picks: DaskPicks, fronts: Sequence[tasks.Front], group: int, bound: A
             best = Bound(limit, row)
     scores = Scores(norm2, score, np.full(len(rows), picks.count, np.int32))
     return DaskFront(picks, rows, G, scores, (candidate, placed), best)
-
-
-def _same(value: Any) -> Any:
-    return value

@@ -10,13 +10,13 @@ import torch
 
 from ..base import PICKED, Bound
 from .graphs import capture
-from .picks import TorchPicks
+from .picks import PickList
 
 
 class CachedCandidates:
     """Room for at most `size` candidates, in the same place for every burst, so that a graph can be replayed."""
 
-    def __init__(self, size: int, picks: TorchPicks, graph: bool) -> None:
+    def __init__(self, size: int, picks: PickList, graph: bool) -> None:
         P = picks.P
         self.picks, self.graph, self.device, self.burst = picks, graph and P.is_cuda, P.device, picks.points.sizes.burst
         self.G, self.difference = P.new_zeros((size, P.shape[1])), P.new_empty((size, P.shape[1]))

@@ -5,16 +5,16 @@ caught up by matrix products; of these, again, the few with the largest; and so 
 From those rows are picked as long as they beat everything outside. Ties go to the lowest row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from ..base import NOTHING, PICKED, Bound
+from ..base import NOTHING, PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
 from .cached import CachedCandidates
 from .distances import nearest
-from .picks import TorchPicks
+from .picks import PickList
+from .radii import radii
 
 FRONT = 1 << 29  # bytes of the front at most
 CACHE = 1 << 20  # bytes of a processor's cache that rows may take
@@ -25,7 +25,7 @@ class Scored:
     """Rows of the pool, ascending, with what is known of each."""
 
     def __init__(
-        self, picks: TorchPicks, rows: torch.Tensor, weight: torch.Tensor, placed: torch.Tensor, norm2: torch.Tensor,
+        self, picks: PickList, rows: torch.Tensor, weight: torch.Tensor, placed: torch.Tensor, norm2: torch.Tensor,
         score: torch.Tensor, seen: torch.Tensor, room: Callable[[], CachedCandidates], size: int,
     ) -> None:  # fmt: skip
         """`seen` is how many picks a score has seen; `room` gives the place in the cache, for `size` rows."""
@@ -36,7 +36,7 @@ class Scored:
         """A copy of the points of some of them."""
         return self.picks.points.gather(self.rows[at])
 
-    def exclude(self, rows: npt.NDArray[np.int64]) -> None:
+    def exclude(self, rows: Rows) -> None:
         """These rows of the pool cannot be picked."""
         at = torch.searchsorted(self.rows, self.picks.points.index(rows))
         self.score[at] = PICKED
@@ -110,7 +110,7 @@ class TorchFront(Scored):
                 self.score[at] = torch.minimum(self.score[at], missed * self.weight[at])
         self.seen.fill_(picks.count)
 
-    def pick(self, limit: Bound, stop: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.floating]]:
+    def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         """Pick from the front while it beats the limit; the rows and their scores."""
         with torch.cuda.device_of(self.score):
             picked = self.room().pick(self.G, self.rows, self.weight, self.placed, self.score, self.seen, limit, stop)
@@ -126,32 +126,23 @@ class TorchCandidates(Scored):
     """Rows that may be picked, by default all, and their scores."""
 
     def __init__(
-        self,
-        picks: TorchPicks,
-        members: npt.NDArray[np.int64] | None,
-        weight: npt.NDArray[np.floating] | None,
-        placed: npt.NDArray[np.floating] | None,
-        graphs: bool = True,
+        self, picks: PickList, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
     ) -> None:
-        """`members` are ascending rows of the pool; weights are those of the members."""
+        """`members` are ascending rows of the pool."""
         points, sizes = picks.points, picks.points.sizes
-        n = points.shape[0] if members is None else len(members)
-        own = torch.arange(n, device=points.device) if members is None else points.index(members)
-        ones = picks.weight.new_ones(n)
-        w = ones if weight is None else points.floats(weight)
-        seen = min(sizes.first, picks.count)
+        own = torch.arange(points.shape[0], device=points.device) if members is None else points.index(members)
+        n, seen = len(own), min(sizes.first, picks.count)
         cached = min(n, sizes.cached or rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
-        super().__init__(
-            picks, own, w, w if placed is None else points.floats(placed), torch.empty_like(ones),
-            torch.empty_like(ones), torch.full((n,), seen, dtype=torch.int32, device=points.device), self._cached,
-            cached,
-        )  # fmt: skip
+        norm2, score = weight.new_empty(n), weight.new_empty(n)
+        since = torch.full((n,), seen, dtype=torch.int32, device=points.device)
+        super().__init__(picks, own, weight[own], placed[own], norm2, score, since, self._cached, cached)
         self._graphs = graphs
         self._room: CachedCandidates | None = None
         for lo, Z in points.chunks_of(members):
             part = slice(lo, lo + len(Z))
-            self.norm2[part] = Z.square().sum(1)
-            self.score[part] = nearest(Z, self.norm2[part], picks.P[:seen], picks.weight[:seen], sizes) * w[part]
+            norm2[part] = Z.square().sum(1)
+            near = nearest(Z, norm2[part], picks.P[:seen], picks.weight[:seen], sizes)
+            score[part] = near * self.weight[part]
 
     def _cached(self) -> CachedCandidates:
         if self._room is None:
@@ -164,6 +155,25 @@ class TorchCandidates(Scored):
         size = min(len(self.rows) // points.sizes.share, FRONT // (points.shape[1] * points.dtype.itemsize))
         size = max(size, min(len(self.rows) // 4, points.rows.room))
         return self.size if size < 4 * self.size else size
+
+
+class TorchPicks(PickList):
+    """Rows that are labelled or picked, and what the pool is like beside them."""
+
+    def radii(self, weight: Floats) -> tuple[Float64, None]:
+        """The largest distance left anywhere after each pick."""
+        return radii(self.points, self, weight), None
+
+    def candidates(
+        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
+        first: Scores | None = None, workers: int | None = None,
+    ) -> list[TorchCandidates]:  # fmt: skip
+        """All rows as candidates, or some groups. One worker: others work beside it, and no CUDA graph is captured."""
+        points = self.points
+        w = self.weight.new_ones(points.shape[0]) if weight is None else points.floats(weight)
+        more = w if placed is None else points.floats(placed)
+        own: Sequence[Index | None] = [None] if groups is None else groups
+        return [TorchCandidates(self, rows, w, more, workers != 1) for rows in own]
 
 
 def rows_that_fit(device: torch.device, row_bytes: int) -> int:

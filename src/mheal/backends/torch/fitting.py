@@ -1,19 +1,15 @@
 """Passes of spherical k-means on the device: the nearest centre of every row, and sums of unit rows by centre."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from ..base import Floats, Labels
 from .blocks import blocks_of
 from .columns import best_of
 from .placed import Placed
 from .precision import full_precision
 
 TOGETHER = 16  # rows added in their own precision, before float64 takes over: float32 drifts at a million rows
-
-Floats = npt.NDArray[Any]
 
 
 class TorchFitting:
@@ -53,7 +49,7 @@ class TorchFitting:
         total[:, :-1].index_put_((label,), part.sum(1).double(), accumulate=True)
         total[:, -1].index_put_((label,), (weight[at] * filled).sum(1).double(), accumulate=True)
 
-    def labels(self) -> npt.NDArray[np.int32]:
+    def labels(self) -> Labels:
         """The centre of each row after the last pass."""
         return self.label.cpu().numpy()
 

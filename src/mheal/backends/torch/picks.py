@@ -9,7 +9,7 @@ import torch
 from .placed import Placed
 
 
-class TorchPicks:
+class PickList:
     """The points picked, one after the other, and their weights."""
 
     def __init__(self, points: Placed, capacity: int) -> None:

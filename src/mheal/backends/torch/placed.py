@@ -24,8 +24,17 @@ class Placed:
         inverse: torch.Tensor | None = None,
     ) -> None:
         self.rows, self.offset, self.scale, self.inverse = rows, offset, scale, inverse
-        self.device, self.shape, self.sizes = rows.device, rows.shape, rows.sizes
-        self.dtype = np.dtype(np.float64 if rows.dtype == torch.float64 else np.float32)
+        self.device, self.sizes = rows.device, rows.sizes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of results: float64 for float64 pools, else float32."""
+        return np.dtype(np.float64 if self.rows.dtype == torch.float64 else np.float32)
 
     @classmethod
     def raw(cls, X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> Self:
@@ -84,10 +93,6 @@ class Placed:
         """Length of each row."""
         return self.lengths.cpu().numpy()
 
-    def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a direction."""
-        return (self.lengths > 0).cpu().numpy()
-
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """These rows as a plain array."""
         return self.gather(self.index(rows)).cpu().numpy()
@@ -127,9 +132,6 @@ class Placed:
     def floats(self, values: Any) -> torch.Tensor:
         """Numbers on the device."""
         return torch.as_tensor(np.asarray(values), dtype=self.rows.dtype, device=self.device)
-
-    def forget_norms(self) -> None:
-        """They are few beside the pool: nothing to free."""
 
 
 def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 
 from .distances import picks_side, rows_side
-from .picks import TorchPicks
+from .picks import PickList
 from .placed import Placed
 from .precision import full_precision
 
@@ -15,7 +15,7 @@ CANCELS = 1e-4  # of the largest squared length: smaller radii are computed in f
 ROUNDING = 1e-12  # what cancellation leaves there of a pick's distance from itself
 
 
-def radii(points: Placed, picks: TorchPicks, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def radii(points: Placed, picks: PickList, weight: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """The largest distance of any row from its nearest pick, times both weights, after each pick."""
     worst, largest = _squared(points, picks, weight, points.rows.dtype)
     if worst.min() < CANCELS * largest:
@@ -26,7 +26,7 @@ def radii(points: Placed, picks: TorchPicks, weight: npt.NDArray[Any]) -> npt.ND
 
 @full_precision()
 def _squared(
-    points: Placed, picks: TorchPicks, weight: npt.NDArray[Any], dtype: torch.dtype
+    points: Placed, picks: PickList, weight: npt.NDArray[Any], dtype: torch.dtype
 ) -> tuple[npt.NDArray[np.float64], float]:
     """The same, squared and in this precision, and the largest squared length."""
     w = points.floats(weight)
