@@ -9,7 +9,7 @@ from PIL import Image
 
 from mheal.classes import as_classes
 from mheal.io.read import read_pool
-from mheal.io.targets import pool_column, read_target
+from mheal.io.targets import read_target
 
 SPECIES = ["setosa", "virginica", "versicolor"] * 4
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -27,9 +27,8 @@ def table(extra=None):
 
 
 def target_of(target, pool="pool.csv"):
-    column = pool_column(pool, target)
-    source = read_pool(pool, without=[] if column is None else [target])
-    return read_target(target, pool, source, column), source
+    source = read_pool(pool, target=target)
+    return read_target(target, pool, source), source
 
 
 def test_a_column_is_the_target_and_no_feature(here):

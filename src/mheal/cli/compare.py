@@ -81,7 +81,7 @@ def compare(
     import mheal
 
     from ..evaluate import runs, split_sizes
-    from ..io.targets import pool_column, read_target
+    from ..io.targets import read_target
     from .compare_runs import Runs
     from .console import messages
     from .pool import PoolOptions, checksum, read, say_source, usable
@@ -90,9 +90,8 @@ def compare(
     chosen = _strategies(strategies)
     wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
     options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed)
-    column = pool_column(pool, target)
-    source = read(options, console, target=None if column is None else target, say=False)
-    labels = read_target(target, pool, source, column)
+    source = read(options, console, target=target, say=False)
+    labels = read_target(target, pool, source)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
     missing = len(X) - len(labels.rows)
     X = X[labels.rows] if missing else X

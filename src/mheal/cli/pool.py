@@ -32,11 +32,11 @@ def read(options: PoolOptions, console: "Console", *, target: str | None = None,
     """The pool; its column `target` is no feature, and say=False leaves the message to the caller."""
     from ..io.read import read_pool
 
-    without = [*(names(options.without) or ()), *([] if target is None else [target])]
     with as_progress(True, console) as progress:
         source = read_pool(
-            options.pool, columns=names(options.columns), without=without, id_column=options.id,
-            text_column=options.text, embed=options.embed, seed=options.seed, progress=progress,
+            options.pool, columns=names(options.columns), without=names(options.without) or (),
+            id_column=options.id, text_column=options.text, target=target,
+            embed=options.embed, seed=options.seed, progress=progress,
         )  # fmt: skip
     if say:
         say_source(options.pool, source, console)

@@ -10,6 +10,7 @@ from ..exceptions import UserError
 from ..runtime.files import reading
 
 Array = npt.NDArray[Any]
+HINT = " (is it complete, and of numbers only?)"
 
 
 def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]:
@@ -18,7 +19,7 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
     One .npy file is its memory map, not a copy. Of an .npz file it is the array called `name`, or X, or the only one
     with rows and columns. Further dimensions, as of images, are flattened.
     """
-    arrays = [_checked(_open(file, name), file) for file in files]
+    arrays = [_checked(load_array(file, _pool_name(file, name), HINT), file) for file in files]
     first = arrays[0].shape[1:]
     for file, array in zip(files, arrays, strict=True):
         if array.shape[1:] != first:
@@ -37,26 +38,41 @@ def _times(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
-def _open(file: Path, name: str | None) -> Array:
-    with reading(file, " (is it complete, and of numbers only?)"):
+def load_array(file: Path, name: str | None, hint: str) -> Array:
+    """A .npy file as a memory map, or the array of that name (by default X) in an .npz file."""
+    with reading(file, hint):
         if file.suffix.lower() == ".npy":
             return np.lib.format.open_memmap(file, mode="r")
-        archive = np.load(file, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it is no archive of arrays")
-        with archive:
-            return archive[_member(archive, file, name)]
+        with _archive(file) as archive:
+            return archive[name or "X"]
 
 
-def _member(archive: Any, file: Path, name: str | None) -> str:
-    names = archive.files
+def array_names(file: Path) -> list[str]:
+    """The names of the arrays in an .npz file."""
+    with reading(file, HINT), _archive(file) as archive:
+        return list(archive.files)
+
+
+def _archive(file: Path) -> np.lib.npyio.NpzFile:
+    archive = np.load(file, allow_pickle=False)
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError("it is no archive of arrays")
+    return archive
+
+
+def _pool_name(file: Path, name: str | None) -> str | None:
+    """The name of the array that is the pool; None for a .npy file."""
+    if file.suffix.lower() == ".npy":
+        return None
+    names = array_names(file)
     if name is not None and name not in names:
         raise UserError(f"{file.name} has no array {name!r}: it has {', '.join(names)}")
     if name is not None or "X" in names:
         return name or "X"
-    wide = [key for key in names if archive[key].ndim >= 2]
+    shapes = {key: load_array(file, key, HINT).shape for key in names}
+    wide = [key for key, shape in shapes.items() if len(shape) >= 2]
     if len(wide) != 1:
-        held = ", ".join(f"{key} {archive[key].shape}" for key in names) or "none"
+        held = ", ".join(f"{key} {shape}" for key, shape in shapes.items()) or "none"
         raise UserError(f"{file.name}: which array is the pool? Write {file.name}:NAME (it has {held})")
     return wide[0]
 

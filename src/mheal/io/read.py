@@ -20,27 +20,32 @@ def read_pool(
     without: Sequence[str] = (),
     id_column: str | None = None,
     text_column: str | None = None,
+    target: str | None = None,
     embed: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Source:
     """Read a pool. Rows are counted from 0, here and in every message.
 
+    Parameters
+    ----------
     source : a .npy, .npz (pool.npz:name for one of several arrays), .csv, .tsv, .parquet, .jsonl or .txt file (one
-        text a line), a folder of images, or a pattern of such files ("shards/*.parquet"), read in the order of names
-    columns : columns of a table to use as features; by default its embeddings if it has one column of them, else all
-        numbers, truth values and text columns of at most 20 different values
-    without : columns of a table that are no features: a target, say
-    id_column : the column that names each row; by default `id`, where there is one and it is unique
+        text in each line), a folder of images, or a pattern of such files ("shards/*.parquet"), which are read in the
+        order of their names
+    columns : columns of a table to use as features. By default the embeddings if one column holds lists of numbers,
+        else all numbers, truth values and text columns of at most 20 different values
+    without : columns of a table that are no features
+    id_column : the column that names each row; by default `id`, if its values are all different
     text_column : the column of a table to read as texts; by default its only one, if that is long text
-    embed : how items become vectors, a name from `mheal.embed.methods.METHODS`
+    target : the column of a table that `read_target` reads labels from; it is no feature. It may also be a file
+    embed : how items become vectors, a name in `mheal.embed.METHODS`
     seed : of the randomized steps of an embedding
     progress : called with (done, total, what) while items are read
     """
     located, name = locate(source), Path(source).name
     chosen = {"columns": columns, "without": without, "id_column": id_column, "text_column": text_column}
     try:
-        read = _contents(located, name, chosen)
+        read = _contents(located, name, chosen, target)
         made = embed_items(read.items, read.kind, embed, seed=seed, progress=progress)
     except MemoryError as error:
         remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
@@ -48,7 +53,7 @@ def read_pool(
     features = ", ".join(filter(None, (read.description, made.description)))
     if read.kind != "images":
         items = read.items if read.kind == "texts" else None
-        return Source(made.X, read.kind, features, located.files, read.ids, read.id_column, items)
+        return Source(made.X, read.kind, features, located.files, read.ids, read.id_column, items, target=read.target)
     unread = dict(made.skipped)
     files = [file for at, file in enumerate(located.files) if at not in unread]
     ids = [file.relative_to(located.base).as_posix() for file in files]
@@ -56,12 +61,12 @@ def read_pool(
     return Source(made.X, "images", features, files, ids, None, files, skipped)
 
 
-def _contents(located: Located, name: str, chosen: dict[str, Any]) -> Contents:
+def _contents(located: Located, name: str, chosen: dict[str, Any], target: str | None) -> Contents:
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     if located.form in TABLES:
         from .tables import read_table
 
-        return read_table(located.files, name, **chosen)
+        return read_table(located.files, name, **chosen, target=target)
     for option, value in chosen.items():
         if value:
             raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")

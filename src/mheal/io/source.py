@@ -22,6 +22,7 @@ class Contents:
     description : what the columns of the array are, in a line
     ids : the id column's values
     id_column : the name of the column the ids come from
+    target : the target column's values
     """
 
     kind: Kind
@@ -29,6 +30,7 @@ class Contents:
     description: str = ""
     ids: list[Any] | None = None
     id_column: str | None = None
+    target: list[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Source:
     id_column : the name of the column the ids came from
     items : what a person would look at: image files or texts; None for vectors and tables
     skipped : (file, reason) of the images that could not be read; they are no rows of X
+    target : the values of the target column, if there is one
     """
 
     X: npt.NDArray[Any]
@@ -55,6 +58,7 @@ class Source:
     id_column: str | None = None
     items: list[Path] | list[str] | None = None
     skipped: list[tuple[Path, str]] = field(default_factory=list)
+    target: list[Any] | None = None
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
         """The names of these rows."""

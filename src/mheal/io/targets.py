@@ -13,13 +13,14 @@ import numpy.typing as npt
 from ..classes import as_classes, is_blank, why_not_classes
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
+from .arrays import array_names, load_array
+from .columns import SHOWN, shortened
 from .labels import read_labels
-from .locate import TABLES, locate
+from .locate import TABLES
 from .source import Source
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
-SHOWN = 20  # names of columns that errors list
-FORMS = ".npy, .npz:NAME, .txt (one label a line), .csv, .tsv, .parquet, .jsonl or Label Studio's .json"
+FORMS = ".npy, .npz:NAME, .txt (one label in each line), .csv, .tsv, .parquet, .jsonl or Label Studio's .json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,32 +32,26 @@ class Target:
     description: str
 
 
-def pool_column(pool: str | Path, name: str) -> list[Any] | None:
-    """The values of a column of the pool; None where it is no table, or has no such column but a file has that name."""
-    found = locate(pool)
-    if found.form not in TABLES:
-        return None
-    from .frames import read_frames
-
-    frame = read_frames(found.files)
-    if name in frame.columns:
-        return frame[name].to_list()
-    if not _file(name)[0].is_file():
-        raise UserError(f"{Path(pool).name} has no column {name!r}, nor is there such a file: {_hint(name, frame)}")
-    return None
+def is_column(target: str, columns: Sequence[str], table: str) -> bool:
+    """Whether a target is a column of the table; refuses one that is neither that nor a file."""
+    if target in columns or _file(target)[0].is_file():
+        return target in columns
+    close = get_close_matches(target, columns, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
+    raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
-def read_target(target: str, pool: str | Path, source: Source, column: Sequence[Any] | None = None) -> Target:
+def read_target(target: str, pool: str | Path, source: Source) -> Target:
     """The labels of the pool's rows; rows without one are left out.
 
-    target : the name of a column (whose values are `column`), of an array in the pool's .npz file, "folder" for images
-        (their class is the first folder on their path), or a file: an array, a text file with one label a line, or
-        a table, matched by `row` or id where it has such a column and line by line where not
+    target : the column that `read_pool` was given as target, an array in the pool's .npz file, "folder" for images
+        (their class is the first folder on their path), or a file: an array, a text file with one label in each line,
+        or a table, matched by `row` or id where it has such a column and line by line where not
     """
     name = Path(pool).name
     values: Sequence[Any] | None
-    if column is not None:
-        values, description = column, f"{name}, column {target!r}"
+    if source.target is not None:
+        values, description = source.target, f"{name}, column {target!r}"
     elif source.kind == "images" and target == FOLDER:
         values, description = [_folder(str(path)) for path in source.ids or ()], f"the folders in {name}"
     elif (values := _beside(target, source)) is not None:
@@ -84,31 +79,25 @@ def read_target(target: str, pool: str | Path, source: Source, column: Sequence[
 _MATCH = "give one for each row, or a table with the columns row (or id) and label"
 
 
-def _hint(name: str, frame: Any) -> str:
-    close = get_close_matches(name, frame.columns, n=1)
-    more = ", …" if frame.width > SHOWN else ""
-    return f"did you mean {close[0]!r}?" if close else f"its columns are {', '.join(frame.columns[:SHOWN])}{more}"
-
-
 def _folder(path: str) -> str | None:
     first, slash, _ = path.partition("/")
     return first if slash else None
 
 
 def _beside(target: str, source: Source) -> list[Any] | None:
-    """The array of that name in the pool's own .npz files; None where there is none."""
+    """The array of that name in the pool's own .npz files; None where there is none, but a file of that name."""
     if source.kind != "vectors" or source.files[0].suffix.lower() != ".npz":
         return None
     parts = []
     for file in source.files:
-        with reading(file), np.load(file, allow_pickle=False) as archive:
-            if target not in archive.files:
-                if _file(target)[0].is_file():
-                    return None
-                held = ", ".join(archive.files)
-                raise UserError(f"{file.name} has no array {target!r}, nor is there such a file: it has {held}")
-            parts.append(_one_column(archive, target, file))
-    return [value for part in parts for value in part]
+        names = array_names(file)
+        if target not in names:
+            if _file(target)[0].is_file():
+                return None
+            held = ", ".join(names)
+            raise UserError(f"{file.name} has no array {target!r}, nor is there such a file: it has {held}")
+        parts += _array(file, target)
+    return parts
 
 
 def _file(target: str) -> tuple[Path, str | None]:
@@ -135,20 +124,13 @@ def _from_file(target: str, source: Source) -> Sequence[Any]:
 
 
 def _array(file: Path, name: str | None) -> list[Any]:
-    with reading(file, " (is it complete, and of numbers or strings only?)"):
-        loaded = np.load(file, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return _one_column({file.name: loaded}, file.name, file)
-    with loaded as archive:
-        name = name or (archive.files[0] if len(archive.files) == 1 else "y")
-        if name not in archive.files:
-            raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(archive.files)})")
-        return _one_column(archive, name, file)
-
-
-def _one_column(arrays: Any, name: str, file: Path) -> list[Any]:
-    with reading(file, " (are labels numbers or strings?)"):
-        labels = arrays[name]
+    """The labels in a .npy file, or in the array of that name in an .npz file, by default the only one or `y`."""
+    if file.suffix.lower() == ".npz":
+        names = array_names(file)
+        name = name or (names[0] if len(names) == 1 else "y")
+        if name not in names:
+            raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(names)})")
+    labels = load_array(file, name, " (is it complete, and of numbers or strings only?)")
     if labels.ndim != 1:
         raise UserError(f"{file.name} has labels of shape {labels.shape}: give one label for each row (argmax does)")
     return labels.tolist()
@@ -171,7 +153,7 @@ def _table(file: Path, source: Source) -> Sequence[Any]:
     if {"row", "id", source.id_column} & set(frame.columns):
         return _matched(file, source)
     if "label" not in frame.columns and frame.width > 1:
-        raise UserError(f"{file.name} has no column 'label': it has {', '.join(frame.columns[:SHOWN])}")
+        raise UserError(f"{file.name} has no column 'label': it has {shortened(frame.columns, SHOWN)}")
     return frame["label" if "label" in frame.columns else frame.columns[0]].to_list()
 
 

@@ -80,9 +80,12 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
 
 @pytest.mark.parametrize(
     ("more", "said"),
-    [(["--strategy", "coreset"], "does not run on a Dask array"), (["--embed", "pca"], "--scheduler and --embed do not go together"),
-     (["--forecast"], "leave them out")],
-)  # fmt: skip
+    [
+        (["--strategy", "coreset"], "does not run on a Dask array"),
+        (["--embed", "pca"], "--scheduler and --embed do not go together"),
+        (["--forecast"], "leave them out"),
+    ],
+)
 def test_what_a_cluster_cannot_do_is_refused(shards, capsys, more, said):
     assert main(["select", shards[0], "--budget", "5", "--scheduler", "local", *more]) == 2
     assert said in capsys.readouterr().err
