@@ -5,7 +5,7 @@ DEMO ?= demo
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-reproduction reproduce lint bench docs clean
 
 demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in demo/
 	$(BIN)/mheal demo --out $(DEMO)
@@ -13,10 +13,17 @@ demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in demo/
 test: .venv/.dev ## everything that takes seconds
 	$(BIN)/pytest -n $(JOBS) -m "not slow"
 
+test-reproduction: .venv/.dev .venv/.reproduction
+	$(BIN)/pytest -n $(JOBS) -m "not slow" reproduction/tests
+
+reproduce: .venv/.reproduction ## make reproduce NAME=table3 [ARGS="--quick"]; reproduction/README.md lists the names
+	$(BIN)/python -m mheal_reproduction $(NAME) $(ARGS)
+
 lint: .venv/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	cd reproduction && ../$(BIN)/mypy
 
 bench: .venv/.bench ## every peer beside us; rewrites benchmarks/speed/results
 	$(BIN)/python benchmarks/speed/run_all.py
@@ -26,7 +33,7 @@ docs: .venv/.docs ## docs/_build/html/index.html
 
 clean:
 	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -37,6 +44,10 @@ $(BIN)/python:
 
 .venv/.dev: .venv/.base
 	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+.venv/.reproduction: .venv/.base reproduction/pyproject.toml
+	$(INSTALL) -e '.[deep]' -e reproduction
 	@touch $@
 
 .venv/.docs: .venv/.base

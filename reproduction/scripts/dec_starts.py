@@ -82,7 +82,8 @@ def measure(name: str, data: Path, seeds: list[int]) -> list[dict]:
             for (place, start, (_, before)), one in zip(begun, refined, strict=True):
                 truth = y[index[place]]
                 row = {
-                    "mheal": mheal.__version__, "dataset": name, "variant": variant, "start": start, "seed": seeds[place],
+                    "mheal": mheal.__version__,
+                    "dataset": name, "variant": variant, "start": start, "seed": seeds[place],
                     "before": clustering_accuracy(truth, before),
                     "accuracy": clustering_accuracy(truth, one.labels.cpu().numpy()),
                     "iterations": one.n_iter, "device": gpu() or "CPU",

@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 
 
 def clustering_accuracy(labels: npt.ArrayLike, clusters: npt.ArrayLike) -> float:
-    """Share of rows whose cluster stands for their class, under the best one-to-one matching of the two.
+    """Share of rows whose cluster is matched with their class, under the best one-to-one matching of the two.
 
     Where there are more clusters than classes, or fewer, those left over match nothing.
 

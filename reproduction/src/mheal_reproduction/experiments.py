@@ -21,7 +21,7 @@ Write = Callable[[Path, int | None, bool], str]
 
 
 class Part(NamedTuple):
-    """Some datasets and methods of a table; an empty tuple stands for all."""
+    """Some datasets and methods of a table; an empty tuple means all."""
 
     datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Where a run stands, in a file: a run that was stopped goes on from there."""
+"""The state of a run in a file, from which an interrupted run resumes."""
 
 import pickle
 import zipfile
@@ -12,7 +12,7 @@ from mheal.runtime.files import replacing
 
 
 class Checkpoint:
-    """A file that holds tensors and plain values; `belongs` says of which data and parameters."""
+    """A file that holds tensors and plain values; `belongs` identifies the data and parameters."""
 
     def __init__(self, file: Path, belongs: str) -> None:
         self.file, self.belongs = file, belongs

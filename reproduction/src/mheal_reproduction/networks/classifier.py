@@ -22,7 +22,7 @@ AT_ONCE = 2048  # images passed through a network together
 class Classifier:
     """A network with its own copy of the weights, and the images it was trained among.
 
-    What it is asked about is given as rows of those images (integers, 1-D) or as other images (bytes).
+    Methods take rows of those images (integers, 1-D) or other images (bytes).
     """
 
     def __init__(self, recipe: Recipe, images: TrainingImages, classes: int, state: Mapping[str, torch.Tensor]) -> None:
@@ -31,7 +31,7 @@ class Classifier:
             network = build(recipe.network, images.shape, classes)
         network.load_state_dict({name: value.clone() for name, value in state.items()}, assign=True)
         self.network = network.eval().requires_grad_(False)
-        self._in_use = RLock()  # dropout is on or off for all who ask
+        self._in_use = RLock()  # dropout is on or off for all threads
 
     def predict_proba(self, items: Any) -> Floats:
         """Probabilities without dropout, (n, classes)."""

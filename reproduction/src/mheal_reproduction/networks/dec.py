@@ -1,4 +1,4 @@
-"""Deep embedded clustering (DEC, Xie et al. 2016) on a stack: an autoencoder first, then codes that draw together.
+"""Deep embedded clustering (DEC, Xie et al. 2016) on a stack: an autoencoder, then clusters of its codes.
 
 A code z belongs to centre μ_j with q_j ∝ 1 / (1 + ‖z − μ_j‖²). The target p_j ∝ q_j² / Σ_i q_ij is sharper and gives
 every cluster the same weight. Encoder and centres learn to bring q closer to p, which is recomputed at intervals. IDEC
@@ -182,7 +182,7 @@ class Refinement:
         return [found[member] for member in sorted(found)]
 
     def state(self) -> dict[str, Any]:
-        """All it takes to go on, as tensors and plain values, while no member has left."""
+        """All that is needed to resume, as tensors and plain values, while no member has left."""
         return {
             "iteration": self.iteration,
             "histories": self.histories,
@@ -205,7 +205,7 @@ class Refinement:
         self.shuffles = Shuffles(self.seeds, self.rows.n, recipe.batch, 1, device, _draws(recipe))
         self.trainer = Trainer(self._parameters(), self._loss, *TRAINING[recipe.variant])
         if memory:
-            self.trainer.remember(memory)
+            self.trainer.restore(memory)
 
     def _parameters(self) -> list[torch.Tensor]:
         decoder = self.decoder.parameters() if self.decoder is not None else []
@@ -219,7 +219,7 @@ class Refinement:
         return loss if self.decoder is None else self.recipe.gamma * loss + _mean_square(self.decoder(codes) - x)
 
     def _update(self) -> dict[int, Refined]:
-        """A new target for those that go on, results of those that stop."""
+        """A new target for members that continue, results of those that stop."""
         with torch.no_grad():
             chunks = _chunks_of_codes(self.encoder, self.rows)
             q = torch.cat([soft_labels(codes, self.centers) for codes in chunks], dim=1)

@@ -1,6 +1,6 @@
 """Active learning with networks: label, train from scratch, test; many runs in step, so that they train together.
 
-A run waits for a network whenever it has new labels, and goes on when it gets one. Its picks are saved each time, so an
+A run waits for a network whenever it has new labels. Its picks are saved each time, so an
 interrupted run resumes. Methods that use neither labels nor networks can make all their picks before training.
 """
 

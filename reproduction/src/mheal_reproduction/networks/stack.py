@@ -126,7 +126,7 @@ class Trainer:
         self._optimizer.step()
 
     def memory(self, members: Sequence[int] | None = None) -> list[dict[str, torch.Tensor]]:
-        """Copies of what the optimiser remembers of each parameter, for these members (None: all)."""
+        """Copies of the optimiser's state of each parameter, for these members (None: all)."""
         states = [self._optimizer.state.get(parameter, {}) for parameter in self.parameters]
         return [
             {name: value.clone() if members is None or not value.dim() else _take(value, members)
@@ -134,7 +134,7 @@ class Trainer:
             for state in states
         ]  # fmt: skip
 
-    def remember(self, memory: Sequence[dict[str, torch.Tensor]]) -> None:
+    def restore(self, memory: Sequence[dict[str, torch.Tensor]]) -> None:
         """Go on from such a memory; before the first step."""
         for parameter, one in zip(self.parameters, memory, strict=True):
             if one:

@@ -162,7 +162,7 @@ class Place:
         self.generator = torch.Generator(device)
         use_generator(self.network, self.generator)
         self.optimiser = _optimiser(recipe, list(self.network.parameters()), clock.rate)
-        self.plan = torch.zeros(2, recipe.steps, recipe.batch, dtype=torch.int64, device=device)
+        self.batches = torch.zeros(2, recipe.steps, recipe.batch, dtype=torch.int64, device=device)
 
     def start(self, rows: torch.Tensor, labels: torch.Tensor, seed: int) -> None:
         """Begin a new model: fresh weights, an empty optimiser, and every batch it will see."""
@@ -171,12 +171,12 @@ class Place:
             for value in state.values():
                 value.zero_()
         self.generator.manual_seed(seed)
-        order = shuffled_epochs(len(rows), self.plan[0].numel(), self.generator)
-        self.plan.copy_(torch.stack((rows[order], labels[order])).view_as(self.plan))
+        order = shuffled_epochs(len(rows), self.batches[0].numel(), self.generator)
+        self.batches.copy_(torch.stack((rows[order], labels[order])).view_as(self.batches))
 
     def step(self) -> None:
         """One step of gradient descent, on the batch and at the rate the clock shows."""
-        rows, labels = self.plan.index_select(1, self.clock.step).unbind(0)
+        rows, labels = self.batches.index_select(1, self.clock.step).unbind(0)
         x = self._images(rows[0])
         self.optimiser.zero_grad(set_to_none=True)
         # each weight is used once, so the cache of casts gains nothing, and a graph must not outlive it
@@ -206,7 +206,7 @@ def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:
 
 
 def default_device(images: Any, device: Any = None) -> Any:
-    """The one that is asked for, or that the images are on; else the GPU, where there is one."""
+    """The given one, or that of the images; else the GPU, where there is one."""
     if device is not None:
         return torch.device(device)
     if isinstance(images, torch.Tensor) and images.is_cuda:

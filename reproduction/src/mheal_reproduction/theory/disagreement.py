@@ -12,7 +12,7 @@ class Disagreement(NamedTuple):
     """The coefficient and what it rests on."""
 
     theta: float  # E_x sup_{h in the ball} max_y |ℓ(h(x), y) − ℓ(h*(x), y)| / r
-    ball: int  # hypotheses within r of h*, itself included: with 1, theta is 0 and says nothing
+    ball: int  # hypotheses within r of h*, itself included: with 1, theta is 0 and meaningless
 
 
 def disagreement_coefficient(

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
     @property
     def threshold(self) -> Callable[[int], float] | None:
-        """The loss allowed after t rounds; None stands for IWAL's own."""
+        """The loss allowed after t rounds; None is IWAL's own."""
         theta = self.theta
         return None if theta is None else lambda t: sqrt(theta / t)
 
@@ -103,7 +103,7 @@ def prune(
 ) -> Pruning:
     """Prune on the rows of X in their order; `scale` and `draws` as in `iwal`.
 
-    regions : the cluster of each row from 0, for regional rules; the others do not look at it
+    regions : the cluster of each row from 0, for regional rules; others ignore it
     """
     if rule.regional and regions is None:
         raise ValueError("this rule prunes in every cluster by itself: pass the cluster of each row as regions")

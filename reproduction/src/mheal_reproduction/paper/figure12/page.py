@@ -30,7 +30,7 @@ SLOW_SEEDS = 10
 PENALTIES = {"C=1": 1.0, "C=100": 100.0}
 SHOWN = (10, 20, 50, 100)
 FEW = 20  # labels at which the paper's "few" is judged: MNIST starts with 10
-LOOKS = {  # Okabe and Ito's palette as far as it goes; line styles tell the others apart
+LOOKS = {  # Okabe and Ito's palette as far as it goes; line styles distinguish the others
     "mheal": ("#0072B2", "-", 2.2), "mheal-paper": ("#56B4E9", "-", 2.2), "random": ("#555555", "-", 1.4),
     "margin": ("#D55E00", "-", 1.2), "ted": ("#009E73", "-", 1.2), "gen": ("#CC79A7", "--", 1.2),
     "spal": ("#E69F00", "--", 1.2), "aldr": ("#7A4B1F", ":", 1.4),

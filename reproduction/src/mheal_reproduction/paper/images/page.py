@@ -79,7 +79,7 @@ The recipe depends on the number of labels alone; it was set by what random labe
 - The remaining methods query the model, that is the network; VAAL trains one of its own.
 - {QUERIES} uses both: it picks in rounds, like methods that query the model. With few labels it picks as {DEFAULT}
   does; from 64 labels on (on CIFAR after the first column) it also prefers images of which the network is uncertain.
-- {DEFAULT} and {QUERIES} leave out duplicates (`benchmarks/labels/copies`).
+- {DEFAULT} and {QUERIES} leave out duplicates (`benchmarks/labels/duplicates`).
 - On MNIST, methods that need draws of the network's dropout, and CDAL+RL, consider {CANDIDATES:,} images a round.
   K-medoids considers as many everywhere, all other methods all images.
 
@@ -172,8 +172,8 @@ def _place(gains: Sequence[Floats]) -> str:
     """Whether a method is above all others: "no" if below one; a single seed counts only where none has more."""
     if all(above(gain) == "yes" for gain in gains):
         return "yes"
-    telling = [gain for gain in gains if len(gain) > 1] or gains
-    return "no" if any(above(gain) == "no" for gain in telling) else "no difference"
+    enough = [gain for gain in gains if len(gain) > 1] or gains
+    return "no" if any(above(gain) == "no" for gain in enough) else "no difference"
 
 
 def _default(found: Measured, counterparts: Counterparts) -> str:

@@ -27,7 +27,7 @@ QUERYING = (  # methods that query the model, or train a network of their own
 )  # fmt: skip
 ROWS = ("test accuracy, %", "minus Random, points")
 PANELS = ("methods that use no model", "methods that query the model", "methods on features of SimCLR")
-# Okabe and Ito's palette without yellow, which white paper swallows; dashes and markers tell repeats apart.
+# Okabe and Ito's palette without yellow, invisible on white; dashes and markers distinguish repeats.
 STRONG = {
     DEFAULT: ("#0072B2", "o", "-"), DEFAULT + SIMCLR: ("#0072B2", "D", "--"), QUERIES: ("#000000", "*", "-"),
     QUERIES + SIMCLR: ("#000000", "*", "--"), PAPER: ("#D55E00", "o", "-"), RANDOM: ("#999999", "s", "-"),

@@ -31,7 +31,7 @@ CLUSTERERS: dict[str, Clusterer] = dict(zip(METHODS, ("kmeans", "gmm", "spherica
 
 
 def missing(rows: Sequence[Row], seeds: int, quick: bool) -> str:
-    """A sentence that says how many runs of the first `seeds` seeds have no row; empty if none."""
+    """A sentence that counts the runs of the first `seeds` seeds without a row; empty if there are none."""
     there = {(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows}
     wanted = [
         (name, full(method, variant), f"n={n}", seed)
@@ -70,7 +70,7 @@ def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: boo
 
 
 def _units(quick: bool) -> list[tuple[str, str, int]]:
-    """Datasets, variants and sizes, the largest first: a run that is cut short has what says most."""
+    """Datasets, variants and sizes, the largest first: an interrupted run has the most important ones."""
     *smaller, largest = figure_sizes(quick)
     first = [(name, variant, largest) for name in DATASETS for variant in DEEP]
     return first + [(name, DEC, n) for n in reversed(smaller) for name in DATASETS]

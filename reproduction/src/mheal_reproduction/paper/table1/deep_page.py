@@ -45,7 +45,7 @@ TARGETS = (
 
 
 def deep_section(found: Accuracies, note: str) -> str:
-    """The sections about both variants; `note` tells which runs are missing."""
+    """The sections about both variants; `note` lists missing runs."""
     title = f"## Deep clustering: {DEC} and {MOVED}"
     if not found.rows(DEEP):
         return f"""{title}

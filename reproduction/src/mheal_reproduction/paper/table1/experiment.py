@@ -94,7 +94,7 @@ def _cluster(
             k, covariance_type="diag", reg_covar=REGULARISATION, n_init=starts, max_iter=MAX_ITER, random_state=seed
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the paper's limit, and the page tells how often
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the paper's limit; the page counts these
             clusters = gmm.fit_predict(codes)
         return clusters, int(gmm.n_iter_), -float(gmm.lower_bound_)
     maker = {"K-means": KMeans, "SphericalKMeans": SphericalKMeans}[method]

@@ -30,7 +30,7 @@ CLAIMS = (
 
 
 def page(found: Accuracies, quick: bool, deep_note: str) -> str:
-    """The whole page, in Markdown; `deep_note` tells which deep runs are missing."""
+    """The whole page, in Markdown; `deep_note` lists missing deep runs."""
     size = "Quick run: small sizes, not the paper's. " if quick else ""
     seeds, first, last = found.seeds(RAW), found.table[0], found.table[-1]
     return f"""# Table 1 and Figure 9: clustering accuracy

@@ -23,7 +23,7 @@ L0 = ("l0-raw", "l0-unit", "l0-clusters")
 WHO = ("l2", "l1", "l0")
 BETA = {"mnist": 0.552, "fashion_mnist": 0.352}  # the paper's
 DATASETS = tuple(BETA)
-# of each dataset; "l0" stands for whichever of the three it was
+# of each dataset; "l0" is one of our three
 PAPER = {
     ("kl", "l2"): (Statistics(0.1723, 0.2751, 0.1396), Statistics(1.5013, 0.4603, 0.5325)),
     ("kl", "l1"): (Statistics(0.1456, 0.2103, 0.1331), Statistics(0.5194, 0.3698, 0.3409)),

@@ -22,7 +22,7 @@ from .pairwise import Kernel, Pairs, greedy, match, on_device
 Rows = npt.NDArray[np.int64]
 CLUSTERS = 10
 ROWS_A_CELL = 60  # k-means medoids: 1,000 cells for 60,000 rows
-CLOSEST = 1e-6  # squared chord below which float32 cannot tell rows apart
+CLOSEST = 1e-6  # squared chord below which rows are equal in float32
 STEPS, RATE, BATCH, CLIP = 200, 1e-3, 2000, 1.0  # ℓ2
 
 

@@ -5,22 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...report import compare, table, tally
+from .chance import HEADER, ROOT2, outside, random_rows, random_verdicts
 from .matching import MEASURES, ORDERS, Floats, Statistics
 from .numbers import BETA, COLUMNS, DATASETS, L0, METHODS, PAPER, PRINTED, WHO, Found
 from .orders import CLIP, RATE
 
 RIVALS = ("l1", "l2")
 PROPER = ("mmd_mean", "rbf", "energy", "cells", "classes")
-ROOT2 = 2**0.5
-RANDOM = {"mmd_mean": 1.0, "mmd": ROOT2}  # of the MMD_μ of random subsets
-RANDOM_HEADER = [
-    "dataset",
-    "measure",
-    "statistic",
-    "formula",
-    "95 % of random",
-    *(f"paper's ℓ{who[1:]}" for who in WHO),
-]
 ROUNDING = 0.5e-4  # of the paper's four places
 # ℓ_KL is negative at X' = X, so its distance from there is the loss
 LOSSES = MEASURES | {
@@ -66,9 +57,9 @@ The paper's own table contradicts the claim: {"; ".join(contradictions())}.
 The paper's values beside √(trΣ(1/m − 1/n)), the root mean square MMD_μ of random subsets, and the central 95 % of
 {ORDERS} random orders; for ℓ_MMD with squared norms, √2 times both. "Inside": random subsets could give this value.
 
-{_chance(found)}
+{outside(found)}
 
-{table(RANDOM_HEADER, _random_rows(found))}
+{table(HEADER, random_rows(found))}
 
 ## Which selection matches best?
 Smallest mean loss over the sizes, and Random's beside it. Support points minimise the energy distance and herding the
@@ -88,7 +79,7 @@ plain norms it is the root of the energy distance. The paper's ℓ0 could be any
 
 def _verdicts(found: Found, steps: int) -> Iterator[list[str]]:
     for name in DATASETS:
-        yield from _random_verdicts(found, name)
+        yield from random_verdicts(found, name)
     yield from _identity_verdicts(found)
     for name in DATASETS:
         yield from _kl_verdicts(found, name)
@@ -160,59 +151,6 @@ def contradictions() -> list[str]:
     return against
 
 
-def _random_rows(found: Found) -> Iterator[list[str]]:
-    for name in DATASETS:
-        for column, factor in RANDOM.items():
-            for what, places in _places(found, name, column).items():
-                formula = factor * getattr(Statistics.of(found.formula(name)), what)
-                low, high = factor * found.spread(name, what)
-                values = [getattr(PAPER[column, who][DATASETS.index(name)], what) for who in WHO]
-                cells = [f"{value:.4f} {where}" for value, where in zip(values, places, strict=True)]
-                yield [name, COLUMNS[column], what, f"{formula:.4f}", f"{low:.4f} to {high:.4f}", *cells]
-
-
-def _places(found: Found, name: str, column: str) -> dict[str, list[str]]:
-    """Where the paper's ℓ2, ℓ1 and ℓ0 are, for each statistic, seen from the central 95 % of random subsets."""
-    places = {}
-    for what in Statistics._fields:
-        low, high = RANDOM[column] * found.spread(name, what)
-        values = [getattr(PAPER[column, who][DATASETS.index(name)], what) for who in WHO]
-        places[what] = [
-            "inside" if low <= value <= high else "outside: above" if value > high else "outside: below"
-            for value in values
-        ]
-    return places
-
-
-def _flat(found: Found, name: str, column: str) -> list[str]:
-    return [where for places in _places(found, name, column).values() for where in places]
-
-
-def _chance(found: Found) -> str:
-    places = [where for name in DATASETS for column in RANDOM for where in _flat(found, name, column)]
-    outside = len(places) - places.count("inside")
-    return f"Outside are {outside} of {len(places)} values, where 5 % are {0.05 * len(places):.1f}."
-
-
-def _random_verdicts(found: Found, name: str) -> Iterator[list[str]]:
-    """Whether the paper's numbers could be those of uniformly random subsets."""
-    ours = sorted(_ratio(found, name, method) for method in L0)
-    also = (
-        f"; trΣ = {found.fact(name, 'trace'):.2f}; our Random has {_ratio(found, name, 'random'):.2f} of the formula's "
-        f"mean, our ℓ0 {ours[0]:.2f} to {ours[-1]:.2f}"
-    )
-    for column in RANDOM:
-        places = _flat(found, name, column)
-        counts = ", ".join(f"{places.count(where)} {where}" for where in dict.fromkeys(places))
-        yield [
-            f"{name}: the paper's {COLUMNS[column]} could be that of random subsets",
-            f"of {len(places)} values {counts} (central 95 %)" + (also if column == "mmd_mean" else ""),
-            "yes: all inside"
-            if set(places) == {"inside"}
-            else f"not all: {len(places) - places.count('inside')} outside",
-        ]
-
-
 def _identity_verdicts(found: Found) -> Iterator[list[str]]:
     """Squared norms make ℓ_MMD a multiple of MMD_μ; the last size has 0 for both."""
     gaps = []
@@ -252,11 +190,6 @@ def _moved(found: Found, name: str) -> float:
     """The largest relative change of MMD_μ by ℓ2's descent."""
     before, after = (found.curve(name, method, "mmd_mean")[:, :-1] for method in ("random", "l2"))
     return float(np.max(np.abs(after / before - 1)))
-
-
-def _ratio(found: Found, name: str, method: str) -> float:
-    """The mean MMD_μ over the sizes, as a multiple of a random subset's."""
-    return float(found.curve(name, method, "mmd_mean").mean() / found.formula(name).mean())
 
 
 def _claims(found: Found) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""All pairs of a pool's rows, for orders and measures that look at every pair.
+"""All pairs of a pool's rows, for orders and measures that use every pair.
 
 The same code runs on NumPy arrays on the CPU and on torch tensors on a GPU.
 """

@@ -29,7 +29,7 @@ def draw(
     """Draw the mean of lines[dataset, measure, method], (seeds, sizes), and the range of the seeds, on a log axis.
 
     A loss that is 0 at the last size ends before it; one that is not always positive gets a linear axis. Crosses are
-    the paper's values at the first size, by dataset and measure. `titles` says what measures and methods are called.
+    the paper's values at the first size, by dataset and measure. `titles` are the names of measures and methods.
     """
     names, measures = (list(dict.fromkeys(key[i] for key in lines)) for i in (0, 1))
     figure = Figure(figsize=(2.5 * len(measures), 2.4 * len(names) + 0.9), layout="constrained")
