@@ -1,6 +1,5 @@
 """The base class of every strategy: checks what comes in, prepares the pool, and picks."""
 
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,6 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -270,12 +270,11 @@ def _opened(
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
             run.limit = limit or run.limit
-        elif checkpoint is not None:
-            run = Checkpoint(checkpoint, limit, report)
-        elif limit is not None:
-            run = Checkpoint(Path(tempfile.mkdtemp(prefix="mheal-")), limit, report)
-        else:
+        elif checkpoint is None and limit is None:
             run = NullCheckpoint(None, report)
+        else:  # within a memory limit, scratch files need a folder
+            folder = stack.enter_context(TemporaryDirectory(prefix="mheal-")) if checkpoint is None else checkpoint
+            run = Checkpoint(Path(folder) / "run" if checkpoint is None else folder, limit, report)
         stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:
