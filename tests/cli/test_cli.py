@@ -88,9 +88,7 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
     assert main(["demo", "--out", str(tmp_path)]) == 130
 
 
-@pytest.mark.parametrize(
-    "error", [kind("a fault of ours") for kind in (ValueError, OSError, KeyError)]
-)
+@pytest.mark.parametrize("error", [kind("a fault of ours") for kind in (ValueError, OSError, KeyError)])
 def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, tmp_path, capsys):
     def broken(*args, **kwargs):
         raise error

@@ -75,7 +75,7 @@ def test_the_second_example_in_the_help_measures_what_it_names(here, capsys):
     assert set(rows["estimator"]) == {"sklearn.svm:LinearSVC"}
     assert (rows["f1_macro"] <= 1).all()
     assert (rows["f1_macro"] != rows["accuracy"]).any()
-    assert "f1 macro" in capsys.readouterr().out.lower()
+    assert "macro f1" in capsys.readouterr().out.lower()
 
 
 def test_the_first_example_in_the_help_works_as_written(here, capsys):

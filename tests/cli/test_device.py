@@ -101,7 +101,7 @@ def test_a_full_device_is_one_line(pool, monkeypatch, capfd):
     def full(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
 
-    monkeypatch.setattr("mheal.select", full)
+    monkeypatch.setattr("mheal.api.select", full)
     assert "too little free memory" in refused(f"--device {TORCH_CPU}", capfd)
 
 
@@ -109,5 +109,5 @@ def test_a_full_memory_is_one_line(pool, monkeypatch, capfd):
     def full(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr("mheal.select", full)
+    monkeypatch.setattr("mheal.api.select", full)
     assert "9 TiB" in refused("", capfd)

@@ -119,7 +119,6 @@ def test_an_array_of_an_archive_and_a_device_of_torch_do_as_well():
         (PROBA[:, :1], "", "proba has one number a row: give a column for each class"),
         (np.log(PROBA + 1e-9), "", "at row 0"),
         (PROBA, "--strategy coreset", "coreset has no use for"),
-        (PROBA, "--strategy badge", "badge has no use for"),
         (PROBA, "--forecast", "--proba"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__
+from .._version import __version__
 from ..exceptions import UserError
 from .compare import compare
 from .datasets import datasets

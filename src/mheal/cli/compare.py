@@ -78,8 +78,7 @@ def compare(
 
     Example: mheal compare digits.csv -t label --estimator sklearn.svm:LinearSVC --metric f1_macro --seeds 3 -o svm
     """
-    import mheal
-
+    from .._version import __version__
     from ..evaluate import runs, split_sizes
     from ..io.targets import read_target
     from .compare_runs import Runs
@@ -96,14 +95,16 @@ def compare(
     missing = len(X) - len(labels.rows)
     X = X[labels.rows] if missing else X
     n_pool, n_test = split_sizes(labels.labels, max_pool=max_pool)
+    of_labels = repr((labels.rows.tolist(), labels.labels.tolist())).encode()
     settings: dict[str, Any] = dict(
-        mheal=mheal.__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
+        mheal=__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
         columns=names(columns), without=names(without), id=id_column, text=text, embed=embed,
-        pool_sha256=checksum(source.files), labels_sha256=_checksum(labels.rows, labels.labels),
+        pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
     kept = Runs.find(out, settings)
-    steps = sorted({*(_default_budgets(n_pool) if wanted is None else wanted), *kept.budgets})
+    usual = [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
+    steps = sorted({*(usual if wanted is None else wanted), *kept.budgets})
     settings["budgets"] = steps
     units = {(name, seed) for name in chosen for seed in range(seeds)}
     done = kept.done(steps) & units
@@ -142,14 +143,6 @@ def _strategies(listed: str) -> list[str]:
     return chosen if "random" in chosen else [*chosen, "random"]
 
 
-def _default_budgets(n_pool: int) -> list[int]:
-    return [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
-
-
-def _checksum(rows: Any, labels: Any) -> str:
-    return hashlib.sha256(repr((rows.tolist(), labels.tolist())).encode()).hexdigest()
-
-
 def _carry_out(
     todo: Any, runs: "Runs", chosen: list[str], units: set["Unit"], budgets: list[int], console: "Console"
 ) -> None:
@@ -164,7 +157,7 @@ def _carry_out(
                 runs.add(unit, chosen)
                 progress(done, len(units), "comparing")
     except KeyboardInterrupt:
-        kept = len(runs.find(runs.folder, runs.settings).done(budgets) & units)  # what is written, not what is counted
+        kept = len(runs.done(budgets) & units)
         console.print(f"{kept} of {len(units)} runs are kept in {runs.folder}: the same command resumes from there")
         raise
 

@@ -54,23 +54,20 @@ class Runs:
 
     def begin(self) -> None:
         """Make the folder and write the settings down."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserFileError(f"cannot make the folder {self.folder}: {error.strerror}") from error
-        with replacing(self.folder / "settings.json") as part:
+        with replacing(self.folder / "settings.json", make_folder=True) as part:
             part.write_text(json.dumps(self.settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def add(self, rows: list[Row], strategies: Sequence[str]) -> None:
         """Keep a finished unit. Units are sorted by seed, then by strategy in this order, however they came about."""
-        self.units[rows[0]["strategy"], rows[0]["seed"]] = rows
+        units = {**self.units, (rows[0]["strategy"], rows[0]["seed"]): rows}
 
         def place(unit: Unit) -> tuple[int, int, str]:
             name, seed = unit
             return seed, strategies.index(name) if name in strategies else len(strategies), name
 
-        self.units = {unit: self.units[unit] for unit in sorted(self.units, key=place)}
-        Curves([row for unit in self.units.values() for row in unit]).save_csv(self.file)
+        units = {unit: units[unit] for unit in sorted(units, key=place)}
+        Curves([row for unit in units.values() for row in unit]).save_csv(self.file)
+        self.units = units  # what is counted has been written
 
     def curves(self, strategies: Collection[str], seeds: int, metric: str) -> Curves:
         """The runs of these strategies in the first splits."""
@@ -89,15 +86,12 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         ) from error
     if changed:
         name = changed[0]
-        what = name.removesuffix("_sha256")
-        if what != name:
-            said = f"other {what}" if what == "labels" else f"another {what}"
-        elif name == "features":
-            said = f"other features ({before[name]})"
-        else:
-            said = f"--{name.replace('_', '-')} {_shown(before[name])} instead of {_shown(settings[name])}"
-        raise UserError(f"{folder} holds runs with {said}: {remedy}")
-
-
-def _shown(value: Any) -> str:
-    return "unset" if value is None else ",".join(value) if isinstance(value, list) else str(value)
+        shown = [
+            "unset" if value is None else ",".join(value) if isinstance(value, list) else str(value)
+            for value in (before[name], settings[name])
+        ]
+        others = {
+            "pool_sha256": "another pool", "labels_sha256": "other labels", "features": f"other features ({shown[0]})"
+        }  # fmt: skip
+        option = f"--{name.replace('_', '-')} {shown[0]} instead of {shown[1]}"
+        raise UserError(f"{folder} holds runs with {others.get(name, option)}: {remedy}")

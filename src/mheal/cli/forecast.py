@@ -61,10 +61,10 @@ def forecast(request: Request, X: Any, progress: Progress) -> Forecast:
 
 
 def _seconds(request: Request, X: Any) -> float:
-    import mheal
+    from ..api import select
 
     start = perf_counter()
-    mheal.select(
+    select(
         X, min(request.budget, len(X)), strategy=request.strategy, n_classes=request.clusters, scaling=request.scaling,
         random_state=request.seed,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pools larger than memory: the limit of `--max-memory`, shards streamed to disk, shards on a cluster."""
+"""Pools larger than memory: what picking needs, the limit of `--max-memory`, shards that are streamed to disk."""
 
 import math
 from pathlib import Path
@@ -11,13 +11,12 @@ from ..io.source import Source
 from ..runtime.progress import as_progress
 from .console import size
 from .options import names
-from .pool import PoolOptions, say_source
+from .request import Request
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..runtime.checkpoint import Checkpoint
-    from .request import Request
+    from ..runtime.checkpoint import NullCheckpoint
 
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
 ROW_FLOATS = 5  # and floats
@@ -48,17 +47,12 @@ def refuse_small_limit(limit: int, present: int, shape: tuple[int, ...], *dtypes
     """
     totals = [present + needed(shape, dtype, mapped) for dtype in dtypes]
     if min(totals) > limit:
+        enough = MARGIN * max(totals)
+        digit = 10**8 if enough >= 1e9 else 10**6  # the last that is shown
         raise UserError(
             f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to "
-            f"{_enough(max(totals))}"
+            f"{size(math.ceil(enough / digit) * digit).replace(' ', '')}"
         )
-
-
-def _enough(total: int) -> str:
-    """A limit, as one types it, that will not be refused again."""
-    limit = MARGIN * total
-    digit = 10**8 if limit >= 1e9 else 10**6  # the last that is said
-    return size(math.ceil(limit / digit) * digit).replace(" ", "")
 
 
 def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
@@ -82,16 +76,17 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def stream(
-    options: PoolOptions, shards: list[Path], folder: Path, limit: int, present: int, console: "Console"
-) -> tuple[Source, "Checkpoint"]:
+    request: Request, shards: list[Path], folder: Path, present: int, console: "Console"
+) -> tuple[Source, "NullCheckpoint"]:
     """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
     from ..io.shards import stream_shards
     from ..runtime.checkpoint import Checkpoint, kept_unless_mistaken
     from ..runtime.memory import MemoryLimit
 
-    for option, value in {"--text": options.text, "--embed": options.embed}.items():
+    for option, value in {"--text": request.text, "--embed": request.embed}.items():
         if value is not None:
             raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+    limit = request.max_memory or 0
 
     def check(shape: tuple[int, int], dtype: Any) -> None:
         refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True)
@@ -100,23 +95,7 @@ def stream(
         stages = Checkpoint(folder, keeper, progress)
         with kept_unless_mistaken(stages):
             source = stream_shards(
-                shards, options.pool, stages, columns=names(options.columns), without=names(options.without) or (),
-                id_column=options.id, check=check,
+                shards, request.pool, stages, columns=names(request.columns), without=names(request.without) or (),
+                id_column=request.id, check=check,
             )  # fmt: skip
-    say_source(options.pool, source, console)
     return source, stages
-
-
-def on_cluster(options: "Request", console: "Console") -> Source:
-    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are asked for."""
-    for option in ("text", "embed", "max_memory", "device"):
-        if getattr(options, option) is not None:
-            name = option.replace("_", "-")
-            raise UserError(f"--scheduler and --{name} do not go together: leave out one of them")
-    try:
-        from ..io.dask_parquet import read_on_cluster
-    except ImportError as error:
-        raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    source = read_on_cluster(options.pool, names(options.columns), names(options.without) or (), options.id)
-    say_source(options.pool, source, console)
-    return source

@@ -1,6 +1,5 @@
-"""Carries a request out: reads the pool and the labels, and calls `mheal.select` once."""
+"""Carries out a request of `mheal select`: reads the pool and the labels, and calls `mheal.select` once."""
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,7 +15,9 @@ from ..exceptions import UserError
 from ..io.source import Source
 from ..runtime.progress import as_progress
 from ..strategies import Strategy, get
-from .pool import read
+from ..strategies import names as strategies
+from .options import names
+from .pool import read, say_source
 from .request import Request
 
 if TYPE_CHECKING:
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
     from ..runtime.checkpoint import NullCheckpoint
     from ..selection import Selection
 
+Rows = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, the pool they are rows of, what was used to pick them, and how long it took."""
+    """The picks, the pool they are rows of, the model that was used, in words, and how long it took."""
 
     picks: "Selection"
     source: Source
     labeled: int
-    used: str
+    model: str
     seconds: dict[str, float]
 
 
@@ -43,142 +46,131 @@ def carry_out(
     """Read the pool and pick.
 
     folder : for intermediate results
-    resume : whether they are wanted; without, they are kept only where the pool fills the memory
+    resume : whether they are wanted though there is no memory limit
     unfinished : gets the checkpoints, which the caller ends when the picks are written
     """
-    strategy = get(request.strategy)
     start = perf_counter()
-    source = _read(request, strategy, folder, unfinished, console)
-    reading = perf_counter() - start
-    before = _before(request, source)
-    start = perf_counter()
-    picks, used = _pick(request, strategy, source, before, folder, resume, unfinished, console)
-    return Result(picks, source, before.labeled, used, {"reading": reading, "picking": perf_counter() - start})
+    source = _read(request, folder, unfinished, console)
+    between = perf_counter()
+    picks, labeled, model = _pick(request, source, folder, resume, unfinished, console)
+    return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
 
 
-def _read(
-    request: Request, strategy: type[Strategy], folder: Path, unfinished: list["NullCheckpoint"], console: "Console"
-) -> Source:
+def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], console: "Console") -> Source:
+    """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small."""
     from ..runtime.memory import resident
-    from .large import on_cluster, refuse_small_limit, shards_to_stream, stream
+    from .large import refuse_small_limit, shards_to_stream, stream
 
-    limit, present = request.max_memory, resident()
     if request.scheduler is not None:
-        return on_cluster(request, console)
-    if limit is None:
+        source = _on_cluster(request)
+        say_source(request.pool, source, console)
+        return source
+    if request.max_memory is None:
         return read(request, console)
-    if not strategy.limits_memory:
-        from ..strategies import names
-
-        able = ", ".join(name for name in names() if get(name).limits_memory)
-        raise UserError(f"{strategy.name} does not work within --max-memory: leave it out, or use {able}")
-    shards = shards_to_stream(request.pool, limit, present)
+    if not get(request.strategy).limits_memory:
+        able = [name for name in strategies() if get(name).limits_memory]
+        raise UserError(f"{request.strategy} does not work within --max-memory: use {', '.join(able)}, or leave it out")
+    present = resident()
+    shards = shards_to_stream(request.pool, request.max_memory, present)
     if shards:
-        source, stages = stream(request, shards, folder / "pool", limit, present, console)
+        source, stages = stream(request, shards, folder / "pool", present, console)
         unfinished.append(stages)
+        say_source(request.pool, source, console)
     else:
         source = read(request, console)
-        present = resident()
-    # What streaming leaves in memory goes as other memory is asked for.
-    refuse_small_limit(limit, present, source.X.shape, source.X.dtype, mapped=isinstance(source.X, np.memmap))
+        present = resident()  # what streaming leaves there goes as other memory is asked for
+    mapped = isinstance(source.X, np.memmap)
+    refuse_small_limit(request.max_memory, present, source.X.shape, source.X.dtype, mapped=mapped)
     return source
 
 
-@dataclass(frozen=True)
-class Before:
-    """Rows that are not to be picked: those with labels, and earlier picks that are kept.
+def _on_cluster(request: Request) -> Source:
+    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are asked for."""
+    if "dask" not in get(request.strategy).backends:
+        able = [name for name in strategies() if "dask" in get(name).backends]
+        raise UserError(
+            f"{request.strategy} does not run on a cluster: use {', '.join(able)}, or leave out --scheduler"
+        )
+    for option in ("text", "embed", "max_memory", "device"):
+        if getattr(request, option) is not None:
+            name = option.replace("_", "-")
+            raise UserError(f"--scheduler and --{name} do not go together: leave out --{name}")
+    try:
+        from ..io.dask_parquet import read_on_cluster
+    except ImportError as error:
+        raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
+    return read_on_cluster(request.pool, names(request.columns), names(request.without) or (), request.id)
 
-    y : the labels of these rows or, if picks are kept, of all rows of the pool, None where there is none; None as a
-        whole if no labels are known
-    labeled : how many rows have labels
-    """
 
-    rows: npt.NDArray[np.int64]
-    y: npt.NDArray[Any] | None
-    labeled: int
-    kept: "Selection | None"
-
-
-def _before(request: Request, source: Source) -> Before:
+def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, "Selection | None"]:
+    """Labelled rows and their labels, None if the file has none; and the earlier picks that are kept."""
     from ..io.labels import read_labels
+    from ..selection import Selection
 
-    n = len(source.X)
+    def found(file: str) -> Any:
+        return read_labels(file, source.ids, len(source.X), id_column=source.id_column)
+
     rows, y, kept = np.empty(0, np.int64), None, None
     if request.labeled is not None:
-        labels = read_labels(request.labeled, source.ids, n, id_column=source.id_column)
+        labels = found(request.labeled)
         rows, y = labels.rows, labels.values
-    labeled = len(rows)
     if request.keep is not None:
-        kept = _kept(request.keep, source, rows)
-        if y is not None or request.labeled is None:
+        old = Selection.load(request.keep)
+        now = found(request.keep).rows  # in the pool as it is now
+        if len(now) != len(old):
+            raise UserError(f"{request.keep} names a row twice: keep it once")
+        if len(old) >= request.budget:
+            raise UserError(f"{request.keep} holds {len(old)} picks already: ask for a budget above that")
+        both = now[np.isin(now, rows)]
+        if len(both):
+            raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
+        kept = Selection(now, old.cluster, old.gain, old.radius, old.reason)
+    return rows, y, kept
+
+
+def _pick(
+    request: Request, source: Source, folder: Path, resume: bool, unfinished: list["NullCheckpoint"], console: "Console"
+) -> tuple["Selection", int, str]:
+    """The picks, kept ones first; how many rows have labels; and the model that was used."""
+    from ..api import select
+    from ..runtime.checkpoint import Checkpoint
+
+    strategy, n = get(request.strategy), len(source.X)
+    rows, y, kept = _labels(request, source)
+    labeled, budget = len(rows), request.budget
+    model = _model(request, strategy, y is not None, labeled)
+    if kept is not None:
+        budget -= len(kept)
+        if y is not None or request.labeled is None:  # kept picks have no labels yet
             every = np.full(n, None, object)
             every[rows] = y
             y = every
         rows = np.concatenate([rows, kept.indices])
-        if len(kept) >= request.budget:
-            raise UserError(f"{request.keep} holds {len(kept)} picks already: ask for a budget above that")
-    return Before(rows, y, labeled, kept)
+    cluster: AbstractContextManager[Any] = nullcontext()
+    if request.scheduler is not None:
+        from ..backends.dask import connected
 
-
-def _kept(file: str, source: Source, labeled: npt.NDArray[np.int64]) -> "Selection":
-    """Earlier picks, as rows of the pool as it is now; they may have been labelled since."""
-    from ..io.labels import read_labels
-    from ..selection import Selection
-
-    old = Selection.load(file)
-    rows = read_labels(file, source.ids, len(source.X), id_column=source.id_column).rows
-    if len(rows) != len(old):
-        raise UserError(f"{file} names a row twice: keep it once")
-    both = np.isin(rows, labeled)
-    if both.any():
-        raise UserError(f"row {rows[both][0]} is in --keep and in --labeled: leave it out of one of them")
-    return Selection(rows, old.cluster, old.gain, old.radius, old.reason)
-
-
-def _pick(
-    request: Request, strategy: type[Strategy], source: Source, before: Before, folder: Path, resume: bool,
-    unfinished: list["NullCheckpoint"], console: "Console",
-) -> tuple["Selection", str]:  # fmt: skip
-    """The picks, kept ones first, and what was used to pick them."""
-    import mheal
-
-    from ..runtime.checkpoint import Checkpoint, kept_unless_mistaken
-
-    n = request.budget - (0 if before.kept is None else len(before.kept))
-    deduplicate = _deduplicate(request, strategy, source)
-    y = before.y if request.scheduler is None else None  # a cluster picks without a model
-    stages: NullCheckpoint | None = None
-    with as_progress(True, console) as progress, _memory_errors(), _cluster(request), _warnings(console) as unused:
-        if resume or (strategy.resumable and deduplicate is not True and _is_large(request, source.X)):
+        cluster, y = connected(request.scheduler), None  # a cluster picks without a model
+    with as_progress(True, console) as progress, cluster, _memory_errors(), _warnings(console) as unused:
+        stages = None
+        if resume or (request.max_memory is not None and strategy.resumable):
             stages = Checkpoint(folder / "picks", None, progress)
             unfinished.append(stages)
-        progress(0, 0, f"picking {n:,} of {len(source.X):,} rows")
-        with nullcontext() if stages is None else kept_unless_mistaken(stages):
-            picks = mheal.select(
-                source.X, n, labeled=before.rows, y=y, estimator=request.estimator, proba=_proba(request, source),
-                strategy=request.strategy, n_classes=request.clusters, scaling=request.scaling,
-                deduplicate=deduplicate, device=request.device, memory_limit=request.max_memory, checkpoint=stages,
-                random_state=request.seed, progress=progress,
-            )  # fmt: skip
-    used = "" if unused else _model(request, strategy, y is not None, before.labeled)
-    return picks if before.kept is None else before.kept + picks, used
+        progress(0, 0, f"picking {budget:,} of {n:,} rows")
+        picks = select(
+            source.X, budget, labeled=rows, y=y, estimator=request.estimator, proba=_proba(request, source),
+            strategy=request.strategy, n_classes=request.clusters, scaling=request.scaling,
+            deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
+            memory_limit=request.max_memory, checkpoint=stages, random_state=request.seed, progress=progress,
+        )  # fmt: skip
+    return picks if kept is None else kept + picks, labeled, "" if unused else model
 
 
-def _deduplicate(request: Request, strategy: type[Strategy], source: Source) -> bool | Literal["auto"]:
+def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:
     """Images are in a folder twice by mistake; equal rows of a table may well be two items."""
     if request.deduplicate is not None:
         return request.deduplicate
-    able = "deduplicate" in strategy._get_param_names() and request.max_memory is None
-    return True if able and source.kind == "images" else "auto"
-
-
-def _is_large(request: Request, X: Any) -> bool:
-    """Whether it pays to keep intermediate results: picking may take long, or memory is short."""
-    if request.max_memory is not None:
-        return True
-    if request.scheduler is not None or not hasattr(os, "sysconf"):
-        return False
-    return bool(X.nbytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2)
+    return True if kind == "images" and in_memory and "deduplicate" in strategy._get_param_names() else "auto"
 
 
 def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
@@ -198,41 +190,29 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
 
 
 def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: int) -> str:
-    """The model that was used, in words."""
+    """The model that is used, in words."""
     if request.proba is not None:
         return f" with the probabilities in {request.proba}"
-    if request.estimator is None and not (labels and strategy.kind == "adaptive"):
+    if request.scheduler is not None or (request.estimator is None and not (labels and strategy.kind == "adaptive")):
         return ""
     return f" with {request.estimator or strategy.default_estimator} fitted on {labeled:,} labels"
 
 
-def _cluster(request: Request) -> AbstractContextManager[Any]:
-    """The cluster that was asked for, if any."""
-    if request.scheduler is None:
-        return nullcontext()
-    from ..backends.dask import connected
-
-    return connected(request.scheduler)
-
-
 @contextmanager
 def _warnings(console: "Console") -> Iterator[list[str]]:
-    """Print the library's warnings that labels or a model are not used; yields what was printed."""
+    """Print the library's warnings that labels or a model are not used; the list says, afterwards, which there were."""
     from ..uncertainty import FewLabelsWarning
 
-    printed: list[str] = []
-    show = warnings.showwarning
-
-    def show_or_print(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if not issubclass(category, FewLabelsWarning):
-            return show(message, category, *place, **more)
-        printed.append(str(message))
-        return console.print(str(message))
-
-    with warnings.catch_warnings():
+    unused: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FewLabelsWarning)
-        warnings.showwarning = show_or_print
-        yield printed
+        yield unused
+    for warning in caught:
+        if issubclass(warning.category, FewLabelsWarning):
+            unused.append(str(warning.message))
+            console.print(unused[-1])
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
-from ..exceptions import UserError, UserFileError
+from .._version import __version__
+from ..exceptions import UserError
 from ..io.locate import locate
 from ..io.write import picks_digest
+from ..runtime.files import reading
 from .pool import checksum
 from .request import Request
 
@@ -51,13 +52,12 @@ def make_record(request: Request, result: "Result", out: Path) -> dict[str, Any]
 
 def read_record(path: Path) -> tuple[Request, dict[str, Any]]:
     """The request in a record, with paths relative to where we are now."""
-    try:
+    with reading(path):
         record = json.loads(path.read_text(encoding="utf-8"))
+    try:
         request = Request.of(record["parameters"])
         record["sha256"]["pool"], record["picks"]["sha256"], record["picks"]["file"]
-    except OSError as error:
-        raise UserFileError(f"cannot read the record {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise UserError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
     return request.moved(path.parent.resolve(), Path.cwd()), record
 

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from .pool import PoolOptions
 
@@ -20,7 +20,7 @@ class Request(PoolOptions):
     proba: str | None = None
     keep: str | None = None
     deduplicate: bool | None = None  # None: images are deduplicated, other rows are not
-    scaling: Literal["auto", "standard", "unit", "raw"] = "auto"
+    scaling: Any = "auto"  # `mheal.select` checks the name
     max_memory: int | None = None
     scheduler: str | None = None
     device: str | None = None

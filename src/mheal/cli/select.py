@@ -75,8 +75,8 @@ def select(
         str,
         _picking(
             metavar="NAME",
-            help="What distances are measured on: standard (columns of variance 1), raw, unit (rows of length 1), or "
-            "auto.",
+            help="What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), "
+            "the columns as they are (raw), or raw where rows have length 1 and else standard (auto).",
         ),
     ] = "auto",
     columns: Columns = None,

@@ -19,8 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-import mheal
-
+from ...api import select
 from ...evaluate import Curves
 from ...runtime.files import replacing
 from ...runtime.progress import Progress
@@ -52,7 +51,7 @@ def run(budget: int, seeds: int, progress: Progress) -> Runs:
         scale = StandardScaler().fit(images[pool])
         X, X_test = scale.transform(images[pool]), scale.transform(images[test])
         for title, name in STRATEGIES.items():
-            picks = mheal.select(images[pool], budget, strategy=name, random_state=seed).indices
+            picks = select(images[pool], budget, strategy=name, random_state=seed).indices
             if not len(first):
                 first = images[pool][picks].reshape(-1, 8, 8)
             with threadpool_limits(1):  # tiny fits: threaded BLAS only waits, 60 times as long on busy cores
