@@ -33,7 +33,7 @@ def test_rows_can_be_added_to(folder):
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_rows_name_the_version_that_made_them_and_protocols_no_default_of_mheal(folder):
     rows = stored_rows(RESULTS / folder)
-    assert all(row[VERSION].count(".") == 2 for row in rows)
+    assert all(row[VERSION][:1].isdigit() for row in rows)
     text = (RESULTS / folder / "protocol.json").read_text()
     assert not any(name in text for name in mheal.MHEAL().get_params() if name != "n_clusters")
 

@@ -63,7 +63,7 @@ METHODS = {
     "coreset": Acquisition(get("coreset")(), "network", "network", batch=20),
     "margin": Acquisition(get("margin")(), "network"),
 }
-BALD = Acquisition(get("bald")(n_samples=5), "network", batch=20, candidates=200)
+BALD = Acquisition(get("bald")(draws=5), "network", batch=20, candidates=200)
 
 
 def make_runs(folder=None, methods=METHODS, seeds=(0, 1)):

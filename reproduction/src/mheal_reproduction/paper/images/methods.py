@@ -45,7 +45,7 @@ def methods(name: str, image_shape: tuple[int, int, int] | None = None, size: Si
         return Method(acquisition, "none", start)
 
     def sampling(strategy: str) -> Method:
-        return querying(strategy, candidates=some, n_samples=DRAWS)
+        return querying(strategy, candidates=some, draws=DRAWS)
 
     def model_free(strategy: str, features: str = "codes", **parameters: Any) -> Method:
         return Method(Acquisition(get(strategy)(**parameters)), features)
