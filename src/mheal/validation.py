@@ -1,4 +1,4 @@
-"""What may come in: pools, budgets and labelled rows, or a one-line error that says what to do."""
+"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
 
 from numbers import Real
 from operator import index
@@ -30,7 +30,10 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         X = _from_frame(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
-    A = np.asarray(X)
+    try:
+        A = np.asarray(X)
+    except ValueError as error:  # lists
+        raise UserError("X has rows of different lengths: give each row the same columns") from error
     if A.dtype.kind in "OUS" and A.ndim == 0:
         raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
     if A.dtype.kind in "OUS":
@@ -46,7 +49,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 
 
 def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """Floats stay what they are; other numbers become the smallest of the two types that holds them exactly."""
+    """The type to compute in: that of floats, for other numbers the smaller of float32 and float64 that is exact."""
     if dtype == np.float32 or dtype.itemsize <= 2:
         return np.float32
     return np.float64
@@ -76,7 +79,7 @@ def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
     if row in chosen:
-        raise UserError(f"start is row {row}, which is among the chosen ones")
+        raise UserError(f"start is row {row}, which is chosen already: name another")
     return row
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..energy import TIES, first_max, potential, squared_chords
-from ..exceptions import UserError
 from ..sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 TABLE_ROWS = 4096  # in pools up to this size the chords of all pairs are kept
@@ -70,16 +69,16 @@ def pool_rows(P: npt.ArrayLike, n: int, unit: bool) -> Floats:
     """P as unit rows (or as it is), once it is known to be finite and to have n rows."""
     U = as_matrix(P)
     if not 1 <= n <= len(U):
-        raise UserError(f"n must be between 1 and the {len(U)} rows of the pool, got {n}")
+        raise ValueError(f"n must be between 1 and the {len(U)} rows of the pool, got {n}")
     if not np.isfinite(U).all():
-        raise UserError("the pool holds NaN or infinite values: drop or fill those rows first")
+        raise ValueError("the pool holds NaN or infinite values: drop or fill those rows first")
     return unit_rows(U)[0] if unit else U
 
 
 def start_row(start: int | str, n_rows: int) -> int:
     """start, once it is known to be a row."""
     if isinstance(start, str) or not 0 <= index(start) < n_rows:
-        raise UserError(f"start must be a row between 0 and {n_rows - 1}, None or 'best', got {start!r}")
+        raise ValueError(f"start must be a row between 0 and {n_rows - 1}, None or 'best', got {start!r}")
     return index(start)
 
 

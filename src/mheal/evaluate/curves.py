@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from ..exceptions import UserError
-from ..runtime.files import replacing
+from ..runtime.files import reading, replacing
 from .statistics import Floats, Savings, area, labels_saved
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Curves:
         """Read back what `save_csv` wrote."""
         path = Path(path)
         rows: list[Row] = []
-        with path.open(newline="", encoding="utf-8") as file:
+        with reading(path), path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
             columns = [
                 "estimator" if name == "model" else name for name in reader.fieldnames or ()

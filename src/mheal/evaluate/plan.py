@@ -217,11 +217,11 @@ def knee(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if x.ndim != 1 or x.shape != y.shape:
-        raise UserError(f"x and y must be lists of the same length, got shapes {x.shape} and {y.shape}")
+        raise ValueError(f"x and y must be lists of the same length, got shapes {x.shape} and {y.shape}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise UserError("x and y must be finite: leave out the budgets at which the curve is infinite")
+        raise ValueError("x and y must be finite: leave out the budgets at which the curve is infinite")
     if (np.diff(x) <= 0).any():
-        raise UserError("x must increase: sort the points by x")
+        raise ValueError("x must increase: sort the points by x")
     if len(x) < 3 or y[-1] >= y[0]:
         return None
     below = (y[0] - y) / (y[0] - y[-1]) - (x - x[0]) / (x[-1] - x[0])  # along y, √2 times the distance

@@ -23,7 +23,6 @@ import numpy.typing as npt
 from ..api import select
 from ..classes import as_classes
 from ..estimators import estimator_name, fit_model, for_pool, resolve_estimator
-from ..exceptions import UserError
 from ..scaling import Scaling, comparable
 from ..strategies.random import Random
 from ..strategy import Strategy
@@ -214,7 +213,7 @@ class _Split:
         ).indices
         seconds = perf_counter() - start
         if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
-            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+            raise ValueError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
         return rows, seconds
 
     def fit(self, labeled: Rows) -> Any:

@@ -117,7 +117,7 @@ class Advice:
 def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, min_gain: float = 0.005) -> Advice:
     """Go on while the target is not reached and the next `batch` labels should add at least `min_gain` accuracy."""
     if now < 1 or batch < 1:
-        raise UserError(f"now and batch must be at least 1 label, got {now} and {batch}")
+        raise ValueError(f"now and batch must be at least 1 label, got {now} and {batch}")
     gain = fit.gain(now, batch)
     reached = target is not None and fit.predict(now).value >= target
     go_on = gain.value >= min_gain and not reached
@@ -195,9 +195,9 @@ def _linear(z: Floats, Y: Floats) -> tuple[Floats, Floats]:
 def _checked(labels: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Floats, Floats]:
     n, Y = np.asarray(labels, np.float64), np.atleast_2d(np.asarray(accuracy, np.float64))
     if n.ndim != 1 or Y.shape[1:] != n.shape:
-        raise UserError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
+        raise ValueError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
     if len(np.unique(n)) < 4 or n.min() < 1:
         raise UserError("a curve needs at least 4 different numbers of labels, each at least 1")
     if not (np.isfinite(Y).all() and Y.min() >= 0 and Y.max() <= 1):
-        raise UserError("accuracies must be shares between 0 and 1")
+        raise ValueError("accuracies must be shares between 0 and 1")
     return n, Y

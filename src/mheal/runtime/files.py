@@ -1,5 +1,6 @@
-"""Files are written as a whole or not at all; what cannot be read or written is the user's to mend, in one line."""
+"""Reading and writing files: written as a whole or not at all; faults of files are a UserError of one line."""
 
+import csv
 import os
 import struct
 import zlib
@@ -11,7 +12,8 @@ from zipfile import BadZipFile
 
 from ..exceptions import UserError, UserFileError
 
-BROKEN = (ValueError, EOFError, BadZipFile, zlib.error, struct.error)  # what readers raise for files of another kind
+# What readers raise for a broken file, or one of another kind.
+BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
 READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is broken
 
 
@@ -71,12 +73,12 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
 
 def _reason(error: Exception) -> str:
     """What an error says, in one line."""
-    said = getattr(error, "strerror", None) or str(error)
-    return said.splitlines()[0] if said else "it ends too early"
+    text = getattr(error, "strerror", None) or str(error)
+    return text.splitlines()[0] if text else "it ends too early"
 
 
 def _sweep(path: Path) -> None:
-    """Remove what runs that were killed have left beside `path`."""
+    """Remove the temporary neighbours that killed runs have left."""
     prefix, suffix = f".{path.name}.", ".part"
     for name in os.listdir(path.parent) if path.parent.is_dir() else ():
         process = name[len(prefix) : -len(suffix)]
