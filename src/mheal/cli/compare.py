@@ -4,10 +4,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..exceptions import UserError
-from .options import MODELS, Columns, Embed, Id, Pool, Quiet, Text, Without, names, whole_numbers
+from .options import Columns, Embed, Estimator, Id, Pool, Quiet, Text, Without, names, option, whole_numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,49 +15,29 @@ if TYPE_CHECKING:
 
 USUAL = ("mheal", "random", "coreset", "kmeans")
 BUDGETS = (10, 20, 50, 100, 200)
+TARGET = (
+    "The labels: a column, an array of the .npz file, the word folder where each class of images has one, or a file "
+    "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
+)
+STRATEGIES = "Names, or all: those that train no network of their own. Random is always there."
+METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
+OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
 def compare(
     pool: Pool,
-    target: Annotated[
-        str,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COLUMN|FILE",
-            help="The labels: a column, an array of the .npz file, the word folder where each class of images has one, "
-            "or a file (.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl).",
-            show_default=False,
-        ),
-    ],
-    strategies: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B", help="Names, or all: those that train no network of their own. Random is always there."
-        ),
-    ] = ",".join(USUAL),
+    target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
+    strategies: Annotated[str, option("A,B", STRATEGIES)] = ",".join(USUAL),
     budgets: Annotated[
-        str | None, typer.Option(metavar="N,M", help="Numbers of labels. Default: 10 to 200, at most half the pool.")
+        str | None, option("N,M", "Numbers of labels. Default: 10 to 200, at most half the pool.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Random splits to average over.")] = 5,
-    estimator: Annotated[
-        str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
-    ] = "logistic",
-    metric: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn.",
-        ),
-    ] = "accuracy",
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; finished runs in it are kept.")
-    ] = Path("compare"),
-    max_pool: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="Pick from at most so many rows, to be quicker.")
-    ] = None,
+    seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
+    estimator: Estimator = "logistic",
+    metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
+    out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
+    max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,

@@ -3,30 +3,22 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..exceptions import UserError, UserFileError
-from .options import LABELS, MODELS, Columns, Embed, Id, Pool, Quiet, Seed, Text, Without
+from .options import LABELS, Columns, Embed, Estimator, Id, Pool, Quiet, Seed, Text, Without, option
+
+AHEAD = "How many more labels to look ahead. Default: 1000, at most half the pool."
 
 
 def plan(
     pool: Pool,
-    labeled: Annotated[str | None, typer.Option(metavar="FILE", help=f"Labels you have: {LABELS}.")] = None,
+    labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
     target_accuracy: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The accuracy you want, such as 0.9; needs labels.")
+        float | None, option("SHARE", "The accuracy you want, such as 0.9; needs labels.")
     ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget", "-b", min=1, metavar="N",
-            help="How many more labels to look ahead. Default: 1000, at most half the pool.",
-        ),
-    ] = None,
-    batch: Annotated[int, typer.Option(min=1, metavar="N", help="How many labels you add at a time.")] = 50,
-    estimator: Annotated[
-        str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
-    ] = "logistic",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw it.")] = None,
+    budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
+    batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
+    estimator: Estimator = "logistic",
+    plot: Annotated[Path | None, option("FILE.png", "Draw it.")] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -34,7 +26,7 @@ def plan(
     embed: Embed = None,
     seed: Seed = 0,
     quiet: Quiet = False,
-) -> None:  # fmt: skip
+) -> None:
     """Estimate how many labels you need.
 
     Without labels: how well picks cover the pool as their number grows, and where the gain slows down.
