@@ -58,7 +58,7 @@ def test_members_that_stay_behind_go_on_as_if_nobody_had_left(method):
         trainer.step(x)
     left = whole.take([0, 2])
     fewer = trainer_of(left)
-    fewer.remember(trainer.memory([0, 2]))
+    fewer.restore(trainer.memory([0, 2]))
     for _ in range(5):
         trainer.step(x)
         fewer.step(x[[0, 2]])
