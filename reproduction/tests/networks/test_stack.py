@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul  # noqa: E402
+from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul
 
 CPU = torch.device("cpu")
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
