@@ -41,8 +41,13 @@ def writing(path: Path) -> Iterator[None]:
     except UserError:
         raise
     except OSError as error:
-        wrong = f"cannot write {str(path)!r}: {first_line(error, CUT)}"
-        if not path.parent.is_dir():
+        reason = first_line(error)
+        if "requested and" in reason:  # how NumPy says that it could not write all
+            reason = "the disk is full"
+        wrong = f"cannot write {str(path)!r}: {reason}"
+        if path.parent.is_file():
+            wrong = f"cannot write {str(path)!r}: {str(path.parent)!r} is a file, not a folder"
+        elif not path.parent.is_dir():
             wrong = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
         raise UserFileError(wrong) from error
 
