@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
 
@@ -77,7 +78,7 @@ def readable(path: Path, work: Callable[[Image.Image], None]) -> str | None:
     except UnidentifiedImageError:
         return "it is not an image"
     except BROKEN as error:
-        return str(error).splitlines()[0] if str(error) else "it is broken"
+        return first_line(error, "it is broken")
     return None
 
 

@@ -14,6 +14,7 @@ from ..exceptions import UserError, UserFileError
 
 # What readers raise for a broken file, or one of another kind.
 BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
+CUT = "it ends too early"  # what EOFErrors without a message mean
 READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is broken
 
 
@@ -40,8 +41,13 @@ def writing(path: Path) -> Iterator[None]:
     except UserError:
         raise
     except OSError as error:
-        wrong = f"cannot write {str(path)!r}: {_reason(error)}"
-        if not path.parent.is_dir():
+        reason = first_line(error)
+        if "requested and" in reason:  # how NumPy says that it could not write all
+            reason = "the disk is full"
+        wrong = f"cannot write {str(path)!r}: {reason}"
+        if path.parent.is_file():
+            wrong = f"cannot write {str(path)!r}: {str(path.parent)!r} is a file, not a folder"
+        elif not path.parent.is_dir():
             wrong = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
         raise UserFileError(wrong) from error
 
@@ -60,7 +66,7 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
     except FileNotFoundError as error:
         raise UserFileError(f"there is no file {str(file)!r}") from error
     except OSError as error:
-        raise UserFileError(f"cannot read {file.name}: {_reason(error)}") from error
+        raise UserFileError(f"cannot read {file.name}: {first_line(error, CUT)}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
     except JSONDecodeError as error:
@@ -68,13 +74,13 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, BROKEN) and type(error).__module__.partition(".")[0] not in READERS:
             raise
-        raise UserError(f"cannot read {file.name}: {_reason(error)}{hint}") from error
+        raise UserError(f"cannot read {file.name}: {first_line(error, CUT)}{hint}") from error
 
 
-def _reason(error: Exception) -> str:
-    """What an error says, in one line."""
+def first_line(error: BaseException, otherwise: str = "") -> str:
+    """What an error says, in one line; `otherwise`, or its type, where it says nothing."""
     text = getattr(error, "strerror", None) or str(error)
-    return text.splitlines()[0] if text else "it ends too early"
+    return text.splitlines()[0] if text else otherwise or type(error).__name__
 
 
 def _sweep(path: Path) -> None:
