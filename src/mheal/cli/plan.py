@@ -40,15 +40,14 @@ def plan(
     """
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
+    from ..evaluate.plan import check_target
     from ..io.labels import read_labels
     from ..runtime.progress import as_progress
     from .console import messages, results, show_table
     from .pool import PoolOptions, read, say_source, usable
 
     console = messages(quiet)
-    if target_accuracy is not None and not 0 < target_accuracy < 1:
-        hint = f": write {target_accuracy / 100:g} for {target_accuracy:g} %" if 1 < target_accuracy < 100 else ""
-        raise UserError(f"--target-accuracy is a share between 0 and 1, got {target_accuracy:g}{hint}")
+    check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
     if plot is not None and not plot.parent.is_dir():
