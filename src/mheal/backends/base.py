@@ -58,7 +58,7 @@ class Counted(Protocol):
 
 
 class Picks(Counted, Protocol):
-    """Points that are labelled or picked, in that order, with their weights, and what the pool is like beside them."""
+    """Points that are labelled or picked, in that order, with their weights; passes that compare the pool with them."""
 
     def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
