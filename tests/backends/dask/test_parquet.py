@@ -81,7 +81,7 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--strategy", "coreset"], "does not run on a cluster"),
+        (["--strategy", "coreset"], "does not run on a Dask array"),
         (["--embed", "pca"], "--scheduler and --embed do not go together"),
         (["--forecast"], "leave them out"),
     ],
