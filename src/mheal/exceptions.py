@@ -1,8 +1,8 @@
-"""Errors that are the user's to mend. Anything else that is raised is a fault of mheal's own."""
+"""Errors that the user can fix. Any other exception is a bug in mheal."""
 
 
 class UserError(ValueError):
-    """A mistake in what was asked for; the message is one line that says what to do instead."""
+    """An invalid argument or input file; the message is one line that says what to do instead."""
 
 
 class UserTypeError(UserError, TypeError):
@@ -10,4 +10,4 @@ class UserTypeError(UserError, TypeError):
 
 
 class UserFileError(UserError, FileNotFoundError):
-    """The same, for a file or folder that is not there, or cannot be used."""
+    """The same, for a file or folder that does not exist or cannot be used."""

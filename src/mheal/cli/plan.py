@@ -19,14 +19,14 @@ def plan(
         int | None,
         typer.Option(
             "--budget", "-b", min=1, metavar="N",
-            help="How many more labels to look ahead. Default: 1000, at most half the pool.",
+            help="How many further labels to predict for. Default: 1000, at most half the pool.",
         ),
     ] = None,
     batch: Annotated[int, typer.Option(min=1, metavar="N", help="How many labels you add at a time.")] = 50,
     estimator: Annotated[
         str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
     ] = "logistic",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw it.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the curve.")] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -37,7 +37,7 @@ def plan(
 ) -> None:  # fmt: skip
     """Estimate how many labels you need.
 
-    Without labels: how well picks cover the pool as their number grows, and where the gain slows down.
+    Without labels: how the distance of the farthest row falls as picks grow in number, and where it levels off.
 
     With at least 20 labels: the accuracy to expect from more of them, how many it takes to reach a target, and whether
     to label the next batch.

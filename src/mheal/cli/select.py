@@ -25,7 +25,8 @@ def select(
     pool: PoolUnlessRerun = None,
     budget: Annotated[int | None, typer.Option("--budget", "-b", metavar="N", help="How many rows to pick.")] = None,
     out: Annotated[
-        str | None, _writing("--out", "-o", metavar="FILE", help="`-` is standard output. Default: picks.csv")
+        str | None,
+        _writing("--out", "-o", metavar="FILE", help="File to write; `-` is standard output. Default: picks.csv"),
     ] = None,
     format: Annotated[
         str | None,
@@ -45,8 +46,8 @@ def select(
         str | None,
         _picking(
             metavar="FILE",
-            help=f"Labels you have: {LABELS}. These rows are not picked again, and mheal prefers rows that a model of "
-            "the labels is uncertain about.",
+            help=f"Labels you have: {LABELS}. These rows are not picked again. From 64 labels on, mheal prefers "
+            "rows that a model fitted on them is uncertain about.",
         ),
     ] = None,
     estimator: Annotated[
@@ -90,7 +91,7 @@ def select(
     ] = None,
     max_memory: Annotated[
         str | None,
-        _running(metavar="4GB", help="Stay below this, or refuse. A .npy file or .parquet files may be larger."),
+        _running(metavar="4GB", help="Memory limit. A .npy file or .parquet files may be larger than it."),
     ] = None,
     checkpoint: Annotated[
         Path | None,
@@ -111,9 +112,10 @@ def select(
         str | None,
         _running(metavar="NAME", help="Where to compute: `cpu`, or a device of torch such as `cuda` (mheal[deep])."),
     ] = None,
-    forecast: Annotated[bool, _running("--forecast", help="Print how long it will take, and stop.")] = False,
+    forecast: Annotated[bool, _running("--forecast", help="Print an estimate of the time, and pick nothing.")] = False,
     rerun: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Repeat the run in the record beside some picks.")
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Repeat the run of this record, which is written beside the picks."),
     ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,

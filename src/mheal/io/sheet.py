@@ -44,7 +44,7 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
             f'<figure title="{escape(why)}"><img alt="" src="{_thumbnail(Path(source.items[row]))}">'
             f"<figcaption>{rank}. {escape(str(ids[rank - 1]))}</figcaption></figure>"
         )
-    return _PAGE.format(title=f"{len(picks)} images worth labelling", figures="\n".join(figures))
+    return _PAGE.format(title=f"{len(picks)} images to label", figures="\n".join(figures))
 
 
 def _thumbnail(file: Path) -> str:
