@@ -51,12 +51,12 @@ def select(
         about.
     estimator : classifier, str or None
         Your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on the
-        labels if it is not fitted yet. A name such as "forest" stands for a known one, see `mheal.estimators`. Without
-        it, a small classifier is fitted where the strategy needs one.
+        labels if it is not fitted yet. A name such as "forest" selects one from `mheal.estimators`. Without it, a
+        small classifier is fitted where the strategy needs one.
     proba : (rows, classes) array or None
         Class probabilities of every row by your own model, instead of `estimator`.
     utility : (rows,) array or None
-        How much each row counts, ≥ 0, where you have a measure of your own instead of a classifier.
+        Your own measure of how useful the label of each row is, ≥ 0, instead of a classifier.
     strategy : str or Strategy
         A name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`.
     n_classes : int or None

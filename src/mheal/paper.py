@@ -22,11 +22,11 @@ class PaperMHEAL(Strategy):
 
     Rows are standardised and projected to the sphere, and clustered by spherical k-means. In each cluster, rotation
     around the centre gives `n_starts` candidates for the first pick (Eq. 10–11); the farthest-first sequence with the
-    largest product of chords is kept (Eq. 12). Clusters do not see each other's picks.
+    largest product of chords is kept (Eq. 12). Picks in one cluster do not depend on those in others.
 
-    Where the text is silent or cannot be meant: rotation starts do not repeat (the printed recursion alternates
-    between two rows), the first candidate is random, the remainder of n / n_clusters goes to the largest clusters, and
-    picks of the clusters alternate. It picks outliers first; `MHEAL` is the default for that reason.
+    Where the paper gives no detail or cannot be taken literally: rotation starts do not repeat (the printed recursion
+    alternates between two rows), the first candidate is random, the remainder of n / n_clusters goes to the largest
+    clusters, and picks of the clusters alternate. It picks outliers first; `MHEAL` is the default for that reason.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class Selection:
         return polars.DataFrame({**columns, "reason": list(self.reason)}, schema_overrides={"reason": polars.String})
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The same as a pandas frame, under the index of the frame that was picked from, if it was one."""
+        """The same as a pandas frame. Its index is that of the picked rows in X, if X was a pandas frame."""
         import pandas
 
         frame = self.to_frame()

@@ -51,7 +51,7 @@ class MHEAL(Strategy):
         Spherical clusters, within which the local spacing is measured. "auto": 32, fewer for pools of under 3,200 rows.
     density_power : "auto", float > 0 or None
         Power p of the density weights r^(1/p), with r the local spacing. 1 follows the density fully, larger values
-        prefer sparse regions, None weighs nothing. "auto": 1.25.
+        prefer sparse regions, None uses no weights. "auto": 1.25.
     outlier_fraction : float in [0, 1)
         Share of the rows with the largest local spacing that are picked only when nothing else is left.
     n_representatives : int ≥ 0
@@ -67,7 +67,7 @@ class MHEAL(Strategy):
     across_clusters : bool
         Keep away from picks in other clusters too.
     device : str or None
-        A torch device such as "cuda" to work on; None: the CPU. Tensors are worked on where they are.
+        A torch device such as "cuda"; None: the CPU. Tensors stay on their own device.
     random_state : int, Generator, RandomState or None
 
     Examples

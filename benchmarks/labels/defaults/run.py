@@ -40,14 +40,14 @@ between 32 and 512, 1.1 and 1.5, 0.02 and 0.08 are within {within} points. Repre
 Accuracy in %, mean over eight datasets, {labels} labels and two estimators; the difference is to the default value
 (bold), in points, ± standard error, paired over datasets and {seeds} splits. Random: {random} %.
 
-The lower three were measured without representatives: `density_power` with 60 neighbors behind the local spacing,
-`outlier_fraction` with 20. Neighbors matter up to 50 labels only, where representatives are picked now; 20 was chosen
-on learnt features of images. There, 200 labels of MNIST give {mnist} % with 256 representatives and {fewer} % with
-64.
+The lower three were measured without representatives: `density_power` with the local spacing of 60 neighbors,
+`outlier_fraction` with that of 20. Neighbors matter up to 50 labels only, where representatives are picked now; 20
+was chosen on learnt features of images. There, 200 labels of MNIST give {mnist} % with 256 representatives and
+{fewer} % with 64.
 
-The labels that compare these settings also chose among them: this page says where to start, not how well it will do
-on your data. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF SVM and logistic regression.
-Rows: mheal 0.1.0; the number of neighbors is a constant now. To measure the others again:
+The settings were chosen on the same labels that compare them. The differences between settings are a guide; the
+accuracy on your data may be another. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF
+SVM and logistic regression. Rows: mheal 0.1.0; the number of neighbors is a constant now. To measure the others again:
 
     python benchmarks/labels/defaults/run.py DATA --seeds 8
 """

@@ -34,10 +34,10 @@ STRATEGIES = {
 COLUMNS = ("dataset", "pool", "model", "seed", "strategy", "labels", "accuracy", "wrong")
 HEAD = """# Should equal rows count more than once?
 
-**In tables, count them (`deduplicate=False`); for images, look at each once (`deduplicate=True`).** In tables of few
-categories the number of equal rows says what is common: deduplicating costs {natural} points. Images stored twice say
-nothing: where the second copy has a wrong label, deduplicating gains {noisy} points, and otherwise it changes little.
-`deduplicate="auto"` follows this rule.
+**In tables, yes (`deduplicate=False`); for images, no (`deduplicate=True`).** In tables of few categories the number
+of equal rows shows which values are common: deduplicating costs {natural} points. A second copy of an image adds
+no information: where the second copy has a wrong label, deduplicating gains {noisy} points, and otherwise it
+changes little. `mheal select` follows this rule.
 
 {table}
 

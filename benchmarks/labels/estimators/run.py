@@ -30,14 +30,14 @@ COLUMNS = ("dataset", "seed", "estimator", "trained", "labels", "accuracy")
 HEAD = """# Which model's uncertainty should be used, if there are labels but no model?
 
 **The mean of a logistic regression and the five nearest neighbours.** Against picking without a model it gains, in
-points, {gains}. These datasets had no part in the choice. So it is what `mheal.select(X, n, labeled=rows, y=labels)`
+points, {gains}. The choice was made on other datasets. This mean is what `mheal.select(X, n, labeled=rows, y=labels)`
 uses. If you will train nearest neighbours, pass `estimator=KNeighborsClassifier()` instead: {alone}.
 
 {table}
 
 Gain in points over `mheal` without a model, mean over 200, 300 and 500 labels, ± standard error over {count} datasets
 ({held_out}) and {seeds} splits. Rows: whose uncertainty is used; "+" is the mean of several, "network" has one hidden
-layer of 128. Columns: what is then trained on the labels. To add neighbours to a model of your own helps as often as
+layer of 128. Columns: what is then trained on the labels. Adding nearest neighbours to your own model helps as often as
 it hurts, so your `estimator` or `proba` is used as it is.
 
 The choice was made on {chosen}: there {ours} gains {before} in the mean and {best}, the best, {largest}. The former

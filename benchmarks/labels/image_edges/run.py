@@ -22,10 +22,10 @@ SHAPES = {"mnist": (28, 28), "fashion_mnist": (28, 28), "cifar10": (32, 32, 3), 
 BUDGETS, OF_NETWORKS = (20, 50, 100, 200, 500), (50, 100, 200)
 IMAGES, STEPS = 12_000, 400
 COLUMNS = ("dataset", "seed", "embedding", "model", "labels", "accuracy")
-HEAD = """# Which features of images should rows be picked by?
+HEAD = """# Which features should images be picked by?
 
 **By pixels and edges together.** On CIFAR-10 that gains {network} points over pixels alone for a network and {svm}
-for an SVM; on digits and clothes it is level or better. So it is what `mheal select` and `mheal embed` do with images
+for an SVM; on digits and clothes it is equal or better. So this is what `mheal select` and `mheal embed` do with images
 (`--embed shapes`).
 
 {table}

@@ -31,8 +31,8 @@ HEAD = """# Which photographs should a network learn from?
 
 **With 1,000 or 2,000 labels, typical ones; from 5,000 on it hardly matters.** A network that learns from pixels alone
 gains most from images whose neighbors have the same class. TypiClust picks those, and is {ahead} points ahead of
-mheal at 1,000 labels and {ahead_2000} at 2,000. A classifier that learns from the features instead of the pixels need
-not care.
+mheal at 1,000 labels and {ahead_2000} at 2,000. For a classifier that learns from the features instead of the
+pixels this does not matter.
 
 {table}
 

@@ -35,8 +35,8 @@ HEAD = """# How strongly should a model's uncertainty count?
 
 Accuracy in %; the last columns are the mean over 100 to 500 labels and the paired difference to the variant that
 mheal uses, in points, ± standard error, over four datasets, two estimators and {seeds} splits. Using uncertainty from
-32 labels on is not certainly better, and a model that has seen so few labels may be wrong. The choice was made on
-these labels.
+32 labels on is not certainly better, and a model that has seen so few labels may be wrong. The variant
+was chosen on these same labels.
 
 Measured on Adult, Nomao (8,000 rows each), MNIST and Fashion-MNIST (14,000 images, PCA to 30 columns), 70 % of the
 rows as the pool. The estimator that is trained on the labels is also the model. Rows: mheal 0.1.0. To measure again:

@@ -29,7 +29,7 @@ def plan(
 ) -> None:
     """Estimate how many labels you need.
 
-    Without labels: how well picks cover the pool as their number grows, and where the gain slows down.
+    Without labels: how the distance of the farthest row falls as picks grow in number, and where it levels off.
 
     With at least 20 labels: the accuracy to expect from more of them, how many it takes to reach a target, and whether
     to label the next batch.

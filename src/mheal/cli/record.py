@@ -1,4 +1,4 @@
-"""The record beside a file of picks: what was asked, of what, and what came out; enough to do it again."""
+"""The record beside a file of picks: the request, the input and the result, so that the run can be repeated."""
 
 import json
 import sys

@@ -14,8 +14,8 @@ _writing = partial(option, panel="What comes out")
 _running = partial(option, panel="Large pools and long runs")
 FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file."
 AVOIDED = (
-    f"Labels you have: {LABELS}. These rows are not picked again, and mheal prefers rows that a model of the labels is "
-    "uncertain about."
+    f"Labels you have: {LABELS}. These rows are not picked again; from 64 labels on, mheal prefers rows that a "
+    "model of the labels is uncertain about."
 )
 SCALINGS = (
     "What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), the columns "

@@ -25,7 +25,7 @@ SEEDING = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding mus
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Clusters that minimise Σ (1 − cos(x, c)): k-means for directions (Eq. 9).
 
-    Only the direction of a row counts; rows of length 0 belong nowhere and get label 0. Results are exact (bounds
+    Only the direction of a row counts; rows of length 0 have no direction and get label 0. Results are exact (bounds
     only skip work that cannot matter) and do not depend on the number of threads.
 
     Parameters
@@ -118,7 +118,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return np.concatenate(out)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the objective on X; rows without a direction count for nothing."""
+        """Minus the objective on X; rows of length 0 are ignored."""
         total = 0.0
         for U, cosine in self._blocks(X):
             lost = 1.0 - cosine.max(axis=1)

@@ -107,5 +107,5 @@ class BALD(BayesianScore):
     """Rows with the largest mutual information H[p̄] − mean H[p] between label and weights (Houlsby et al. 2011)."""
 
     name, title = "bald", "BALD"
-    summary = "Rows on which dropout samples disagree, each confidently; large batches repeat themselves"
+    summary = "Rows on which dropout samples disagree, each confidently; picks in a large batch resemble each other"
     score = staticmethod(mutual_information)

@@ -25,7 +25,7 @@ class SupportPoints(Strategy):
     """
 
     name, title = "support-points", "Support points"
-    summary = "Picks whose distribution is as close to the pool's as possible: a sample that leaves nothing to chance"
+    summary = "Picks whose distribution is as close to the pool's as possible, by the energy distance"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·budget·d, memory N·d"
 
     def _pick(self, pool: Pool, n: int) -> Rows:

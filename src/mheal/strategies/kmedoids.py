@@ -27,7 +27,7 @@ class KMedoids(Strategy):
     """
 
     name, title = "kmedoids", "K-medoids"
-    summary = "Rows with the smallest summed distance to all others: like k-means, but less drawn to outliers"
+    summary = "Rows with the smallest summed distance to all others: like k-means, but less sensitive to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
     _parameter_constraints = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}

@@ -47,7 +47,7 @@ class Entropy(Strategy):
     """Rows with the largest entropy −Σ p log p of the predicted classes (Settles and Craven 2008)."""
 
     name, title = "entropy", "Entropy"
-    summary = "Rows with the largest entropy of the predicted classes; heeds unlikely classes, too"
+    summary = "Rows with the largest entropy of the predicted classes; unlikely classes count, too"
     cost = "one prediction of the pool"
     kind = "adaptive"
     needs_model = uses_proba = True
