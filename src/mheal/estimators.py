@@ -30,8 +30,7 @@ class PoolScaler(TransformerMixin, BaseEstimator):
     """
 
     def __init__(self, offset: npt.NDArray[Any] | None = None, scale: npt.NDArray[Any] | None = None) -> None:
-        self.offset = offset
-        self.scale = scale
+        self.offset, self.scale = offset, scale
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute what was not given."""

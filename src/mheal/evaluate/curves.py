@@ -21,6 +21,7 @@ Row = dict[str, Any]
 """One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), and
 the seconds that picking has taken so far; a ranked strategy's one call counts for all budgets."""
 
+Curve = dict[int, float]  # the metric by number of labels
 FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)  # the columns before the metrics
 
 
@@ -111,8 +112,8 @@ class Curves:
         return {(name, seed) for name, seed, curve in units if set(budgets) <= set(curve)}
 
     @cached_property
-    def _by_unit(self) -> dict[str, dict[int, dict[int, float]]]:
-        table: dict[str, dict[int, dict[int, float]]] = {}
+    def _by_unit(self) -> dict[str, dict[int, Curve]]:
+        table: dict[str, dict[int, Curve]] = {}
         for row in self.rows:
             curve = table.setdefault(row["strategy"], {}).setdefault(row["seed"], {})
             if row["labels"] in curve:
@@ -121,7 +122,7 @@ class Curves:
             curve[row["labels"]] = row[self.metric]
         return table
 
-    def _of(self, strategy: str) -> dict[int, dict[int, float]]:
+    def _of(self, strategy: str) -> dict[int, Curve]:
         if strategy not in self._by_unit:
             raise UserError(f"there are no rows of {strategy!r}, only of {', '.join(self.strategies)}: simulate it too")
         return self._by_unit[strategy]
@@ -243,7 +244,7 @@ class Curves:
         p_holm : t test on the area, corrected for the number of strategies
         """
         ranks, savings = self.ranks(), self.savings(against)
-        tested = self.significance(against).filter(polars.col("metric") == "aulc")
+        tested = self.significance(against).filter(metric="aulc")
         p_holm = dict(zip(tested["strategy"], tested["p_t_holm"], strict=True))
         rows = []
         for name in self.strategies:
@@ -253,8 +254,7 @@ class Curves:
             rows.append((name, float(mean), float(half), ranks[name], *saved, p_holm.get(name)))
         types = dict(strategy=str, aulc=float, aulc_half=float, rank=float, saved=float, saved_bound=str)
         types |= dict(saved_median=float, saved_median_bound=str, p_holm=float)
-        frame = polars.DataFrame(rows, types, orient="row")
-        return frame.sort("aulc", descending=True, maintain_order=True)
+        return polars.DataFrame(rows, types, orient="row").sort("aulc", descending=True, maintain_order=True)
 
 
 def _test(strategy: str, metric: str, labels: int | None, gap: Floats) -> Row:

@@ -27,13 +27,9 @@ HORIZON = 1000  # further labels that a plan looks at by default
 class CoveragePlan:
     """How well picks cover the pool, against their number; needs no labels.
 
-    Attributes
-    ----------
-    radius : array of shape (n,)
-        Coverage radius after 1, 2, …, n picks: the largest distance of any row to its nearest pick, relative to the
-        local spacing.
-    energy : array of shape (n,)
-        Mean of −log distance over pairs of picks and labelled rows; NaN for one row alone.
+    radius : coverage radius after 1, 2, …, n picks: the largest distance of any row to its nearest pick, relative to
+        the local spacing
+    energy : mean of −log distance over pairs of picks and labelled rows; NaN for one row alone
     n_labeled : rows that were labelled before
     target : accuracy to reach, or None
     """
@@ -59,9 +55,8 @@ class CoveragePlan:
         beside = f", besides the {self.n_labeled:,} labelled rows" if self.n_labeled else ""
         rows = []
         for n in steps(len(self.radius)):
-            energy = self.energy[n - 1]
-            shown = "–" if np.isnan(energy) else f"{energy:.3f}".replace("-", "−")
-            rows.append([f"{n:,}", f"{self.radius[n - 1]:.2f}", shown])
+            energy = f"{self.energy[n - 1]:.3f}".replace("-", "−").replace("nan", "–")
+            rows.append([f"{n:,}", f"{self.radius[n - 1]:.2f}", energy])
         return Table(f"Coverage by mheal{beside}", ["labels", "coverage radius", "energy"], rows)
 
     @property
@@ -95,13 +90,8 @@ class CoveragePlan:
 class AccuracyPlan:
     """The accuracy to expect from more labels, extrapolated from the labels there are.
 
-    Attributes
-    ----------
-    curve : the measured learning curve
-    fit : the power law through it
-    advice : whether to label the next batch
-    estimator : name of the classifier
-    n_labeled : labels there are
+    curve, fit, advice : the measured learning curve, the power law through it, whether to label the next batch
+    estimator, n_labeled : name of the classifier, labels there are
     ahead, batch : further labels that the plan looks at, and that come at a time
     target : accuracy to reach, or None
     """

@@ -18,8 +18,7 @@ def t_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
     n = len(values)
     if n < 2:
         return values.mean(axis=0), np.full(values.shape[1:], np.nan)[()]
-    spread = values.std(axis=0, ddof=1) / np.sqrt(n)
-    return values.mean(axis=0), stats.t.ppf((1 + level) / 2, n - 1) * spread
+    return values.mean(axis=0), stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(values, axis=0)
 
 
 def area(labels: npt.ArrayLike, accuracy: npt.ArrayLike) -> Any:
