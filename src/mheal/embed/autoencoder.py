@@ -32,12 +32,7 @@ class Autoencoder(nn.Module):
 
 
 def encode(
-    X: npt.ArrayLike,
-    *,
-    seed: int = 0,
-    steps: int | None = None,
-    batch: int = BATCH,
-    progress: Progress | None = None,
+    X: npt.ArrayLike, *, seed: int = 0, steps: int | None = None, batch: int = BATCH, progress: Progress | None = None
 ) -> npt.NDArray[np.float32]:
     """Train on the rows of X, and return their codes, (rows, 10).
 

@@ -28,10 +28,7 @@ class Method:
 
 METHODS = {
     "none": Method("the columns as they are (default for vectors and tables)", ("vectors", "table")),
-    "pca": Method(
-        "pixels or columns, PCA to 90 % of the variance, at most 64 columns",
-        ("images", "vectors", "table"),
-    ),
+    "pca": Method("pixels or columns, PCA to 90 % of the variance, at most 64 columns", ("images", "vectors", "table")),
     "shapes": Method("pixels and the edges in them, PCA of each (default for images)", ("images",)),
     "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
     "tfidf": Method("words and pairs of words, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
@@ -54,13 +51,9 @@ class Embedding:
 
 
 def embed(
-    items: Array | Sequence[Path] | Sequence[str],
-    kind: Kind,
-    method: str | None = None,
-    *,
-    seed: int = 0,
+    items: Array | Sequence[Path] | Sequence[str], kind: Kind, method: str | None = None, *, seed: int = 0,
     progress: Progress | None = None,
-) -> Embedding:
+) -> Embedding:  # fmt: skip
     """Vectors of items. Row i of the result is item i, less the skipped images; equal items have equal vectors.
 
     Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder" and

@@ -23,12 +23,9 @@ PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row 
 
 
 def read_on_cluster(
-    pattern: str | Path,
-    columns: Sequence[str] | None = None,
-    without: Sequence[str] = (),
-    id_column: str | None = None,
-    part_bytes: int = PART,
-) -> Source:
+    pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = (),
+    id_column: str | None = None, part_bytes: int = PART,
+) -> Source:  # fmt: skip
     """The shards, in the order of their names, as a pool whose X is a Dask array; rows are read when they are needed.
 
     X is float32 where that holds every number of its columns' types, else float64. Features are those of `read_pool`,

@@ -14,17 +14,10 @@ from .source import Contents, Source
 
 
 def read_pool(
-    source: str | Path,
-    *,
-    columns: Sequence[str] | None = None,
-    without: Sequence[str] = (),
-    id_column: str | None = None,
-    text_column: str | None = None,
-    target: str | None = None,
-    embed: str | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Source:
+    source: str | Path, *, columns: Sequence[str] | None = None, without: Sequence[str] = (),
+    id_column: str | None = None, text_column: str | None = None, target: str | None = None, embed: str | None = None,
+    seed: int = 0, progress: Progress | None = None,
+) -> Source:  # fmt: skip
     """Read a pool. Rows are counted from 0, here and in every message.
 
     Parameters

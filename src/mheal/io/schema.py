@@ -78,12 +78,9 @@ class Schema:
 
 
 def choose(
-    table: Table,
-    columns: Sequence[str] | None = None,
-    without: Collection[str] = (),
-    id_column: str | None = None,
+    table: Table, columns: Sequence[str] | None = None, without: Collection[str] = (), id_column: str | None = None,
     text_column: str | None = None,
-) -> Schema:
+) -> Schema:  # fmt: skip
     """The schema of a table.
 
     columns : the features; by default the embeddings if one column holds lists of numbers, else every number, truth

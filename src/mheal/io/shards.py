@@ -18,16 +18,10 @@ SLICE = 1 << 26  # bytes of rows that are read at a time
 
 
 def stream_shards(
-    files: Sequence[Path],
-    name: str,
-    checkpoint: NullCheckpoint,
-    *,
-    columns: Sequence[str] | None = None,
-    without: Sequence[str] = (),
-    id_column: str | None = None,
-    check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None,
-    slice_bytes: int = SLICE,
-) -> Source:
+    files: Sequence[Path], name: str, checkpoint: NullCheckpoint, *, columns: Sequence[str] | None = None,
+    without: Sequence[str] = (), id_column: str | None = None,
+    check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None, slice_bytes: int = SLICE,
+) -> Source:  # fmt: skip
     """The shards as a pool in the checkpoint's folder. An interrupted run resumes with the next shard.
 
     Features are those of `read_pool`, but that text is refused: it would have to be counted before it could be encoded.

@@ -16,14 +16,9 @@ from .targets import is_column
 
 
 def read_table(
-    files: Sequence[Path],
-    name: str,
-    columns: Sequence[str] | None = None,
-    without: Sequence[str] = (),
-    id_column: str | None = None,
-    text_column: str | None = None,
-    target: str | None = None,
-) -> Contents:
+    files: Sequence[Path], name: str, columns: Sequence[str] | None = None, without: Sequence[str] = (),
+    id_column: str | None = None, text_column: str | None = None, target: str | None = None,
+) -> Contents:  # fmt: skip
     """The features of the shards' rows, or their texts, the ids that name them, and the values of the target column."""
     as_text = [id_column or USUAL_ID, *([text_column] if text_column is not None else [])]
     frame = read_frames(files, as_text)
