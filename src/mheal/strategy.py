@@ -150,21 +150,21 @@ class Strategy(BaseEstimator, ABC):
         n = as_budget(n, rows - len(labeled))
         self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
         utility = None if utility is None else as_utility(utility, rows)
-        model = None if utility is not None else self._model(X, known, labels, estimator, proba)
         if self.needs_labels and len(labels) and len(known) < len(labeled):
             raise UserError(f"{self.name} learns from labels, which some rows of labeled do not have: leave these out")
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
-        if self.needs_model and model is None:
-            raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
-        with _opened(checkpoint, memory_limit, progress, X) as run, single_threaded_blas():
-            # BLAS in one thread: the order of sums, and so of near ties, must not depend on the machine
+        with _opened(checkpoint, memory_limit, progress, X) as run:
+            model = None if utility is not None else self._model(X, known, labels, estimator, proba)
+            if self.needs_model and model is None:
+                raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
             if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
                 labels = _no_rows()
             elif self.needs_labels or model is not None:
                 labels = as_classes(labels)
             pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run, utility)
-            picked = self._pick(pool, n)
+            with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
+                picked = self._pick(pool, n)
         if not isinstance(picked, Selection):
             picked = Selection.of(picked)
         return self._explained(picked, index)

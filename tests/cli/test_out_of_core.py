@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -253,3 +254,37 @@ def test_kept_picks_of_streamed_shards_go_by_their_ids(pool, streaming):
     first, more = pl.read_csv("first.csv"), pl.read_csv("more.csv")
     assert more["id"].to_list()[:20] == first["id"].to_list()
     assert more["row"].to_list()[:20] == [row + 4500 for row in first["row"]]
+
+
+def test_a_file_that_has_changed_since_is_not_resumed(pool, killed, capfd):
+    killed(f"select pool.npy -b 60 {LIMIT}", 1)
+    np.save("pool.npy", np.load("pool.npy"))  # the same numbers, at another time
+    assert run(f"select pool.npy -b 60 {LIMIT}") == 2
+    assert "another pool" in capfd.readouterr().err
+
+
+def test_without_a_limit_nothing_is_done_to_save_memory(pool, monkeypatch):
+    monkeypatch.setattr("mheal.runtime.memory.MemoryLimit.__init__", _killed)
+    monkeypatch.setattr("mheal.runtime.checkpoint.Checkpoint.__init__", _killed)
+    assert run("select pool.npy -b 60") == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say how much memory is used")
+@pytest.mark.parametrize("labels", ["", "--labeled labels.csv"])
+def test_the_limit_that_is_named_is_kept(labels, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MHEAL_NUM_THREADS", "1")
+    A = np.lib.format.open_memmap("pool.npy", "w+", np.float32, (600_000, 256))  # 614 MB
+    for lo in range(0, len(A), 50_000):
+        A[lo : lo + 50_000] = np.random.default_rng(lo).standard_normal((50_000, 256), np.float32)
+    del A
+    pl.DataFrame({"row": range(100), "label": [0, 1] * 50}).write_csv("labels.csv")
+    line = f"select pool.npy -b 20 {labels} --max-memory"
+    code = (
+        "import sys; from mheal.cli import main; status = main(sys.argv[1:]); "
+        "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))); sys.exit(status)"
+    )
+    command = [sys.executable, "-c", code, *shlex.split(line)]
+    limit = named(subprocess.run([*command, "10MB"], capture_output=True, text=True, check=False).stderr)
+    peak = subprocess.run([*command, limit], capture_output=True, text=True, check=True).stdout
+    assert int(peak) * 1024 < parse_size(limit)

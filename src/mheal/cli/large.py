@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
 ROW_FLOATS = 5  # and floats
 SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
+MODEL = 200_000_000  # bytes that a model takes to predict a part of the pool,
+MODEL_ROW = 16  # and for each row
 READER = 60_000_000  # bytes that Polars itself takes,
 READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
 MARGIN = 1.1  # what a process has in memory differs from run to run
 
 
-def needed(shape: tuple[int, ...], dtype: Any, mapped: bool) -> int:
+def needed(shape: tuple[int, ...], dtype: Any, mapped: bool, model: bool = False) -> int:
     """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
     from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
     from ..runtime.memory import headroom
@@ -37,15 +39,20 @@ def needed(shape: tuple[int, ...], dtype: Any, mapped: bool) -> int:
     floats = np.dtype(working_dtype(dtype)).itemsize
     front = min(FRONT_BYTES, rows * columns * floats // FRONT_SHARE)
     copied = 0 if dtype in (np.float32, np.float64) else rows * columns * floats
-    return SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * rows + front + copied + (headroom() if mapped else 0)
+    queried = MODEL + MODEL_ROW * rows if model else 0
+    picking = SCRATCH + (ROW_NUMBERS + ROW_FLOATS * floats) * rows + front + copied
+    return picking + queried + (headroom() if mapped else 0)
 
 
-def refuse_small_limit(limit: int, present: int, shape: tuple[int, ...], *dtypes: Any, mapped: bool) -> None:
+def refuse_small_limit(
+    limit: int, present: int, shape: tuple[int, ...], *dtypes: Any, mapped: bool, model: bool = False
+) -> None:
     """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not.
 
     present : bytes that the process has in memory now
+    model : whether a model is queried
     """
-    totals = [present + needed(shape, dtype, mapped) for dtype in dtypes]
+    totals = [present + needed(shape, dtype, mapped, model) for dtype in dtypes]
     if min(totals) > limit:
         enough = MARGIN * max(totals)
         digit = 10**8 if enough >= 1e9 else 10**6  # the last that is shown
@@ -89,7 +96,7 @@ def stream(
     limit = request.max_memory or 0
 
     def check(shape: tuple[int, int], dtype: Any) -> None:
-        refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True)
+        refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True, model=request.uses_model)
 
     with as_progress(True, console) as progress, MemoryLimit(limit) as keeper:
         stages = Checkpoint(folder, keeper, progress)

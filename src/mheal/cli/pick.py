@@ -80,7 +80,8 @@ def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], co
         source = read(request, console)
         present = resident()  # what streaming leaves there goes as other memory is asked for
     mapped = isinstance(source.X, np.memmap)
-    refuse_small_limit(request.max_memory, present, source.X.shape, source.X.dtype, mapped=mapped)
+    shape, dtype = source.X.shape, source.X.dtype
+    refuse_small_limit(request.max_memory, present, shape, dtype, mapped=mapped, model=request.uses_model)
     return source
 
 

@@ -27,6 +27,11 @@ class Request(PoolOptions):
 
     PATHS = ("pool", "labeled", "proba", "keep")
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether a model may be queried: one of the labels, or your own."""
+        return self.strategy != "random" and (self.labeled is not None or self.proba is not None)
+
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
         changes: dict[str, Any] = {}

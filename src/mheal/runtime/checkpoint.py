@@ -262,8 +262,11 @@ def mark(X: Any) -> dict[str, Any]:
     if not isinstance(X, np.ndarray):
         raise UserTypeError(f"a checkpoint is for pools that are arrays or .npy files, not for {type(X).__name__}")
     found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
-    file = getattr(X, "filename", None)
-    if isinstance(X, np.memmap) and file is not None:
+    owner: Any = X
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
+        owner = owner.base
+    file = getattr(owner, "filename", None)
+    if file is not None:
         at = os.stat(file)
         found |= {"file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
     return found
