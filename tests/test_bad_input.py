@@ -21,6 +21,7 @@ BAD = {
     "no columns": (X[:, :0], {}, ValueError, "empty"),
     "text": (np.array([["a", "b"]] * 9), {}, TypeError, r"'a'.*row 0, column 0"),
     "objects": (np.array([[1, 2], [3, None]], object), {}, TypeError, "None at row 1, column 1"),
+    "ragged": ([[1.0, 2.0], [3.0]], {}, ValueError, "rows of different lengths"),
     "complex": (X[:9] + 1j, {}, TypeError, "complex"),
     "missing": (pd.DataFrame({"a": [1, 2], "b": pd.array([3, None])}), {}, ValueError, "NaN at row 1, column 1"),
     "masked": (np.ma.masked_equal(X[:9], 0), {}, ValueError, "masked"),

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import ortho_group
 
-from mheal import sphere as project
 from mheal.energy import (
     energy_gradient,
     hyperspherical_energy,
@@ -15,7 +14,7 @@ from mheal.energy import (
     riemannian_gradient,
     squared_chords,
 )
-from mheal.sphere import unit_rows
+from mheal.sphere import blocks, unit_rows
 
 EXPONENTS = pytest.mark.parametrize("s", [0, 1, 2, 3])
 
@@ -85,12 +84,16 @@ def test_energy_of_less_than_two_points_is_zero_and_of_negative_s_an_error():
 
 
 @EXPONENTS
-def test_energy_and_gradient_do_not_depend_on_the_block_size(monkeypatch, s):
-    W = points(60, 4)
-    whole = hyperspherical_energy(W, s), energy_gradient(W, s)
-    monkeypatch.setattr(project, "BLOCK", 150)
-    assert hyperspherical_energy(W, s) == pytest.approx(whole[0], rel=1e-12)
-    np.testing.assert_allclose(energy_gradient(W, s), whole[1], rtol=1e-9)
+def test_energy_and_gradient_of_several_blocks(s):
+    W = unit_rows(points(2100, 4))[0]
+    assert len(list(blocks(2100, 2100))) > 1
+    chords = pdist(W)
+    energy = -np.log(chords) if s == 0 else chords**-s
+    assert hyperspherical_energy(W, s) == pytest.approx(energy.sum(), rel=1e-9)
+    weight = (s or 1.0) * squareform(chords ** -(s + 2.0))
+    np.testing.assert_allclose(
+        energy_gradient(W, s), weight @ W - weight.sum(axis=1)[:, None] * W, rtol=1e-6, atol=1e-6 * weight.max()
+    )
 
 
 def test_energy_needs_blocks_of_memory_not_the_square_of_n():

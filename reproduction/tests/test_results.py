@@ -1,6 +1,7 @@
 """The results in results/: their rows are of the protocol of the code, and their pages are made from the rows alone."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -43,11 +44,15 @@ def test_a_page_is_made_from_its_rows_byte_for_byte(folder, tmp_path):
     name = next(name for name, one in EXPERIMENTS.items() if one.folder == folder)
     for source in {folder, "table3"} if folder in ("table4", "table5") else {folder}:
         shutil.copytree(RESULTS / source, tmp_path / source)
-    rows = stored_rows(tmp_path / folder) + stored_rows(tmp_path / folder / "deep")
     before = (tmp_path / folder / "README.md").read_text()
     after = load(name).write(tmp_path / folder, None, False)
-    note = version_note(rows, mheal.__version__)  # a new version alone does not ask for new pages
-    assert after.replace(f"{note}\n\n", "", 1) == before.replace(f"{note}\n\n", "", 1)
+    assert without_note(after) == without_note(before)
+
+
+def without_note(page):
+    """The page without the line about versions: a new version alone does not require new pages."""
+    start = version_note([{VERSION: "1"}], "2").partition("1")[0]
+    return re.sub(rf"^{start}.*\n\n", "", page, count=1, flags=re.MULTILINE)
 
 
 def test_a_page_names_the_version_that_made_its_rows_if_it_is_not_the_present_one(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from .exceptions import UserError, UserFileError
 from .runtime.files import reading, replacing
 
 FOLDER_VARIABLE = "MHEAL_DATA"
+NAMES = ["X_train", "y_train", "X_test", "y_test"]
 Arrays = tuple[npt.NDArray[Any], ...]
 
 
@@ -45,7 +46,7 @@ DATASETS = {
 def load(name: str, folder: str | Path | None = None) -> Arrays:
     """(X, y), or (X, y, X_test, y_test) where there is an official split. Labels are 0, 1, …
 
-    They are read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names. Without such a file
+    They are read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names; without such a file
     they are downloaded from OpenML. A file holds X_train and y_train, and X_test and y_test if there is a split.
     Images are uint8. Tables from OpenML come without a split, and with categories as numbers.
     """
@@ -58,8 +59,8 @@ def get(name: str, folder: str | Path | None = None) -> Path:
     file = path(name, folder)
     if not file.exists():
         arrays = _fetch(name, file)
+        named: dict[str, Any] = dict(zip(NAMES, arrays, strict=False))
         with replacing(file, make_folder=True) as part, part.open("wb") as out:
-            named: dict[str, Any] = dict(zip(("X_train", "y_train", "X_test", "y_test"), arrays, strict=False))
             np.savez(out, **named)
     return file
 
@@ -78,10 +79,10 @@ def path(name: str, folder: str | Path | None = None) -> Path:
 
 def _read(file: Path) -> Arrays:
     with reading(file, ": delete it and get it again"), np.load(file, allow_pickle=False) as stored:
-        keys = [key for key in ("X_train", "y_train", "X_test", "y_test") if key in stored]
+        keys = [key for key in NAMES if key in stored]
         arrays = tuple(stored[key] for key in keys)
-    if keys not in (["X_train", "y_train"], ["X_train", "y_train", "X_test", "y_test"]):
-        raise UserError(f"{file} holds {keys or 'none'} of X_train, y_train, X_test, y_test: save both of a pair")
+    if keys not in (NAMES[:2], NAMES):
+        raise UserError(f"{file} holds {keys or 'none'} of {', '.join(NAMES)}: save both of a pair")
     for X, y, key in zip(arrays[::2], arrays[1::2], keys[::2], strict=True):
         if len(X) != len(y):
             raise UserError(f"{file}: {key} has {len(X)} rows, its labels {len(y)}")
@@ -105,17 +106,14 @@ def _fetch(name: str, file: Path) -> Arrays:
     if found.details["name"] != dataset.openml_name:
         raise UserError(f"OpenML's dataset {dataset.openml_id} is {found.details['name']}, not {dataset.openml_name}")
     X = found.data.toarray() if hasattr(found.data, "toarray") else np.asarray(found.data)
-    X = _images(X.astype(np.uint8), dataset.image) if dataset.image else X.astype(np.float32)
+    X = X.astype(np.uint8 if dataset.image else np.float32)
+    if dataset.image:
+        X = X.reshape(-1, *dataset.image[2:], *dataset.image[:2])
+    if X.ndim == 4:  # colours come one whole plane after the other
+        X = np.ascontiguousarray(X.transpose(0, 2, 3, 1))
     y = _codes(found.target)
     n = dataset.train
     return (X[:n], y[:n], X[n:], y[n:]) if n else (X, y)
-
-
-def _images(X: npt.NDArray[np.uint8], shape: tuple[int, ...]) -> npt.NDArray[np.uint8]:
-    """Rows of pixels as images; colours come one whole plane after the other."""
-    if len(shape) == 2:
-        return X.reshape(-1, *shape)
-    return np.ascontiguousarray(X.reshape(-1, shape[2], *shape[:2]).transpose(0, 2, 3, 1))
 
 
 def _codes(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

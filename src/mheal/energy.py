@@ -1,4 +1,4 @@
-"""Hyperspherical energy: its value (Eq. 1), its gradient (Eq. 3), and the pair distances both rest on."""
+"""Hyperspherical energy: its value (Eq. 1), its gradient (Eq. 3), and the distances between pairs."""
 
 import numpy as np
 import numpy.typing as npt

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
@@ -69,42 +69,35 @@ def resolve_estimator(estimator: Any) -> Any:
         - a class, or a function without arguments: what it returns
     """
     given = estimator
-    if isinstance(estimator, str):
-        if estimator in ESTIMATORS:
-            from sklearn.pipeline import make_pipeline
+    if isinstance(estimator, str) and estimator in ESTIMATORS:
+        from sklearn.pipeline import make_pipeline
 
-            return make_pipeline(PoolScaler(), _known(estimator))
+        parts = {name: _attribute(_PARTS[name][0])(**_PARTS[name][1]) for name in estimator.split("+")}
+        if len(parts) == 1:
+            return make_pipeline(PoolScaler(), parts[estimator])
+        from sklearn.ensemble import VotingClassifier
+
+        return make_pipeline(PoolScaler(), VotingClassifier(list(parts.items()), voting="soft"))
+    if isinstance(estimator, str):
         if ":" not in estimator:
-            known = ", ".join(ESTIMATORS)
+            names = ", ".join(ESTIMATORS)
             raise UserError(
-                f"there is no estimator {estimator!r}: choose from {known}, or give package.module:attribute"
+                f"there is no estimator {estimator!r}: choose from {names}, or give package.module:attribute"
             )
-        estimator = _imported(estimator)
+        if os.getcwd() not in sys.path and "" not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        with user_code(f"cannot import {given}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
+            estimator = _attribute(given)
     if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
-        failure = f"{given} cannot be called without arguments"
-        with user_code(failure, "give a classifier, or a function that makes one"):
+        with user_code(
+            f"{given} cannot be called without arguments", "give a classifier, or a function that makes one"
+        ):
             estimator = estimator()
     tags = getattr(_last_step(estimator), "__sklearn_tags__", None)
     learns_classes = tags is None or tags().estimator_type in ("classifier", None)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and learns_classes):
         raise UserTypeError(f"{given!r} is no classifier: give an object with fit and predict that learns classes")
     return estimator
-
-
-def _known(name: str) -> Any:
-    parts = {part: _attribute(_PARTS[part][0])(**_PARTS[part][1]) for part in name.split("+")}
-    if len(parts) == 1:
-        return parts[name]
-    from sklearn.ensemble import VotingClassifier
-
-    return VotingClassifier(list(parts.items()), voting="soft")
-
-
-def _imported(path: str) -> Any:
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    with user_code(f"cannot import {path}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
-        return _attribute(path)
 
 
 def _attribute(path: str) -> Any:
@@ -147,14 +140,6 @@ def _is_known(model: Any) -> bool:
     return hasattr(model, "steps") and isinstance(model.steps[0][1], PoolScaler)
 
 
-def _with_parameters(model: Any, **changes: Callable[[Any], Any]) -> Any:
-    """Change these parameters wherever the model or a part of it has them."""
-    if not hasattr(model, "get_params"):
-        return model
-    named = [(name, value, changes.get(name.split("__")[-1])) for name, value in model.get_params().items()]
-    return model.set_params(**{name: change(value) for name, value, change in named if change is not None})
-
-
 def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
     """A fitted clone of the estimator; one that predicts a constant where all labels are of one class.
 
@@ -168,12 +153,15 @@ def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArra
         return DummyClassifier(strategy="most_frequent").fit(X, labels)
     model = clone(resolve_estimator(estimator), safe=False)
     known = _is_known(model)
-    changes = dict(random_state=lambda value: seed if value is None else value)
-    if known:
-        changes["n_neighbors"] = lambda value: min(value, len(labels))
     failure = f"{estimator_name(model)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
     with single_threaded(model), nullcontext() if known else user_code(failure, REMEDY):
-        return _with_parameters(model, **changes).fit(X, labels)
+        for path, value in model.get_params().items() if hasattr(model, "get_params") else ():
+            name = path.split("__")[-1]
+            if name == "random_state" and value is None:
+                model.set_params(**{path: seed})
+            elif name == "n_neighbors" and known:
+                model.set_params(**{path: min(value, len(labels))})
+        return model.fit(X, labels)
 
 
 def fit_on_pool(
@@ -195,11 +183,9 @@ def _last_step(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
-@contextmanager
-def single_threaded(model: Any) -> Iterator[None]:
+def single_threaded(model: Any) -> AbstractContextManager[None]:
     """Limit BLAS and OpenMP to one thread."""
-    with _threads(type(_last_step(model)).__name__).limit(limits=1):
-        yield
+    return _threads(type(_last_step(model)).__name__).limit(limits=1)
 
 
 @cache

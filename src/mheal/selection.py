@@ -146,14 +146,15 @@ class Selection:
         readers = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}
         if path.suffix not in readers:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
-        with reading(path):
+        with reading(path, " (is it a file saved by mheal?)"):
             frame = getattr(polars, readers[path.suffix])(path)
-        missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
-        if missing:
-            raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
-        distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
-        reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()
-        return cls(frame["row"].to_numpy(), frame["cluster"].to_numpy(), **distances, reason=reason)
+            missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
+            if missing:
+                raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
+            rows, clusters = (frame[name].cast(polars.Int64).to_numpy() for name in ("row", "cluster"))
+            distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
+            reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()
+        return cls(rows, clusters, **distances, reason=reason)
 
     def subset(self, dataset: Any) -> Any:
         """The picked items of a torch dataset, as a torch.utils.data.Subset."""

@@ -35,34 +35,6 @@ def blocks(n_rows: int, width: int) -> Iterator[slice]:
     return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
 
 
-def standardize(X: npt.ArrayLike) -> tuple[Floats, Float64, Float64]:
-    """Z, mean, scale: the columns of X with mean 0 and standard deviation 1; constant columns become 0.
-
-    This is the "Gaussian projection with μ = 0, σ = 1" of §5.1: its footnote links scikit-learn's
-    preprocessing, so it is a StandardScaler, not the random projection of Lemma 1. It does not preserve the
-    order of distances.
-    """
-    X = as_matrix(X)
-    n, d = X.shape
-    if n == 0:
-        raise UserError("cannot standardise a table without rows")
-    # Sums of differences to the first row: a constant column gives exactly 0, and since no row is farther
-    # than √n standard deviations from the mean, the subtraction below costs at most n rounding errors.
-    origin = X[0].astype(np.float64)
-    total, squares = np.zeros(d), np.zeros(d)
-    for rows in blocks(n, d):
-        shifted = X[rows] - origin
-        total += shifted.sum(axis=0)
-        squares += np.einsum("ij,ij->j", shifted, shifted)
-    mean = origin + total / n
-    scale = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0))
-    scale[scale == 0] = 1.0
-    Z = np.empty_like(X)
-    for rows in blocks(n, d):
-        Z[rows] = (X[rows] - mean) / scale
-    return Z, mean, scale
-
-
 @overload
 def unit_rows(X: Float64) -> tuple[Float64, Float64]: ...
 @overload

@@ -1,4 +1,4 @@
-"""What may come in: pools, budgets and labelled rows, or a one-line error that says what to do."""
+"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
 
 from numbers import Real
 from operator import index
@@ -30,23 +30,36 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         X = _from_frame(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
-    A = np.asarray(X)
+    try:
+        A = np.asarray(X)
+    except ValueError as error:  # lists
+        raise UserError("X has rows of different lengths: give each row the same columns") from error
     if A.dtype.kind in "OUS" and A.ndim == 0:
         raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
     if A.dtype.kind in "OUS":
         A = _from_objects(A)
-    if A.dtype.kind not in "fiub":
-        raise UserTypeError(f"X has dtype {A.dtype}: convert it to real numbers first")
-    if A.ndim != 2:
-        hint = "X.reshape(-1, 1) if it is one feature" if A.ndim == 1 else "X.reshape(len(X), -1)"
-        raise UserError(f"X must have rows and columns, but has {A.ndim} dimension(s): try {hint}")
-    if A.shape[0] == 0 or A.shape[1] == 0:
-        raise UserError(f"X is empty, shape {A.shape}: it needs at least one row and one column")
+    refuse_dtype(A.dtype)
+    refuse_shape(A.shape)
     return np.ascontiguousarray(A, dtype=working_dtype(A.dtype))
 
 
+def refuse_dtype(dtype: np.dtype[Any]) -> None:
+    """Raise the error for X of a type that is no real number."""
+    if dtype.kind not in "fiub":
+        raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers first")
+
+
+def refuse_shape(shape: tuple[int, ...]) -> None:
+    """Raise the error for X that has not two dimensions, or nothing in them."""
+    if len(shape) != 2:
+        hint = "X.reshape(-1, 1) if it is one feature" if len(shape) == 1 else "X.reshape(len(X), -1)"
+        raise UserError(f"X must have rows and columns, but has {len(shape)} dimension(s): try {hint}")
+    if 0 in shape:
+        raise UserError(f"X is empty, shape {shape}: it needs at least one row and one column")
+
+
 def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """Floats stay what they are; other numbers become the smallest of the two types that holds them exactly."""
+    """The type to compute in: that of floats, for other numbers the smaller of float32 and float64 that is exact."""
     if dtype == np.float32 or dtype.itemsize <= 2:
         return np.float32
     return np.float64
@@ -76,7 +89,7 @@ def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
     if row in chosen:
-        raise UserError(f"start is row {row}, which is among the chosen ones")
+        raise UserError(f"start is row {row}, which is chosen already: name another")
     return row
 
 
@@ -214,10 +227,8 @@ def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _from_sparse(X: Any, random_state: Any) -> npt.NDArray[Any]:
     X = X.tocsr()
-    if 0 in X.shape:
-        raise UserError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
-    if X.dtype.kind not in "fiub":
-        raise UserTypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
+    refuse_shape(X.shape)
+    refuse_dtype(X.dtype)
     X = X.astype(working_dtype(X.dtype))
     if not np.isfinite(X.data).all():
         at = int(np.flatnonzero(~np.isfinite(X.data))[0])

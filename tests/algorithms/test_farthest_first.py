@@ -89,7 +89,7 @@ def test_high_offset_does_not_spoil_picks():
         (dict(n=0), "budget must be at least 1"),
         (dict(n=6), "exceeds the 5 unlabelled rows"),
         (dict(n=2, start=5), "between 0 and 4"),
-        (dict(n=2, start=1, chosen=[1]), "among the chosen"),
+        (dict(n=2, start=1, chosen=[1]), "chosen already"),
         (dict(n=2, chosen=[7]), "row 7"),
     ],
 )

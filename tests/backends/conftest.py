@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stores import Dask, Memory, Torch
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +31,18 @@ def make_pool():
         return (np.round(X) if integer else X).astype(dtype)
 
     return make
+
+
+@pytest.fixture(
+    params=["cpu", "torch", "torch, streamed", "dask", pytest.param("cuda", marks=pytest.mark.gpu)],
+)
+def backend(request):
+    if request.param == "cpu":
+        return Memory()
+    if request.param == "dask":
+        pytest.importorskip("dask.array")
+        return Dask(request.getfixturevalue("client"))
+    torch = pytest.importorskip("torch")
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    return Torch("cuda" if request.param == "cuda" else "cpu", "streamed" in request.param)

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from mheal.classes import as_classes
 from mheal.io.read import read_pool
 from mheal.io.targets import read_target
 
@@ -118,13 +117,6 @@ def test_rows_without_a_label_are_left_out(here, suffix):
     assert target.labels.dtype == np.int64
 
 
-def test_classes_of_every_kind():
-    assert as_classes([1.0, 2.0, 1.0], "y").tolist() == [1, 2, 1]
-    assert as_classes([True, False], "y").tolist() == [True, False]
-    assert as_classes([0.5, 1.0, 4.5], "y").tolist() == ["0.5", "1.0", "4.5"]  # half stars
-    assert as_classes(["007", "7"], "y").tolist() == ["007", "7"]
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -142,11 +134,6 @@ def test_what_cannot_be_a_target(here, values, words):
     with pytest.raises(ValueError, match=words) as error:
         target_of("y", "pool.parquet")
     assert "pool.parquet, column 'y'" in str(error.value)
-
-
-def test_measurements_are_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"prices.csv holds measurements \(30 different numbers.*bin them"):
-        as_classes(np.linspace(0.1, 9, 30).tolist(), "prices.csv")
 
 
 @pytest.mark.parametrize(

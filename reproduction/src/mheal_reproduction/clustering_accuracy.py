@@ -4,6 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from mheal.exceptions import UserError
+
 
 def clustering_accuracy(labels: npt.ArrayLike, clusters: npt.ArrayLike) -> float:
     """Share of rows whose cluster is matched with their class, under the best one-to-one matching of the two.
@@ -18,7 +20,7 @@ def clustering_accuracy(labels: npt.ArrayLike, clusters: npt.ArrayLike) -> float
     """
     labels, clusters = np.asarray(labels), np.asarray(clusters)
     if labels.ndim != 1 or labels.shape != clusters.shape or not labels.size:
-        raise ValueError(f"labels {labels.shape} and clusters {clusters.shape} must be two lists of the same length")
+        raise UserError(f"labels {labels.shape} and clusters {clusters.shape} must be two lists of the same length")
     classes, row = np.unique(labels, return_inverse=True)
     names, column = np.unique(clusters, return_inverse=True)
     together = np.bincount(row * len(names) + column, minlength=len(classes) * len(names))

@@ -2,17 +2,16 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
-from mheal_reproduction.networks.clustering import DeepClustering  # noqa: E402
-from mheal_reproduction.networks.dec import Recipe  # noqa: E402
-from mheal_reproduction.networks.initial import initial_clusters  # noqa: E402
-from mheal_reproduction.networks.many import fit_many  # noqa: E402
+from mheal_reproduction.clustering_accuracy import clustering_accuracy
+from mheal_reproduction.networks.clustering import DeepClustering
+from mheal_reproduction.networks.dec import Recipe
+from mheal_reproduction.networks.initial import initial_clusters
+from mheal_reproduction.networks.many import fit_many
 
 X, y = load_digits(return_X_y=True)
 

@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import load_digits
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.clustering_accuracy import clustering_accuracy  # noqa: E402
-from mheal_reproduction.networks.augment import shift_and_rotate  # noqa: E402
-from mheal_reproduction.networks.dec import (  # noqa: E402
+from mheal_reproduction.clustering_accuracy import clustering_accuracy
+from mheal_reproduction.networks.augment import shift_and_rotate
+from mheal_reproduction.networks.dec import (
     Recipe,
     Refinement,
     Rows,
@@ -16,7 +15,7 @@ from mheal_reproduction.networks.dec import (  # noqa: E402
     soft_labels,
     targets,
 )
-from mheal_reproduction.networks.initial import initial_clusters  # noqa: E402
+from mheal_reproduction.networks.initial import initial_clusters
 
 X, y = load_digits(return_X_y=True)
 A = torch.as_tensor(X / 16, dtype=torch.float32)

@@ -1,8 +1,7 @@
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.networks.architectures import BayesianCNN, Dropout, ResNet20, build, dropping, use_generator  # noqa: E402
+from mheal_reproduction.networks.architectures import BayesianCNN, Dropout, ResNet20, build, dropping, use_generator
 
 
 def parameters(network):

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul  # noqa: E402
+from mheal_reproduction.networks.stack import Shuffles, Stack, Trainer, fast_matmul
 
 CPU = torch.device("cpu")
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -58,7 +57,7 @@ def test_members_that_stay_behind_go_on_as_if_nobody_had_left(method):
         trainer.step(x)
     left = whole.take([0, 2])
     fewer = trainer_of(left)
-    fewer.remember(trainer.memory([0, 2]))
+    fewer.restore(trainer.memory([0, 2]))
     for _ in range(5):
         trainer.step(x)
         fewer.step(x[[0, 2]])

@@ -4,16 +4,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-torch = pytest.importorskip("torch")
-
-from mheal_reproduction.networks import recipes  # noqa: E402
-from mheal_reproduction.networks.classifier import accuracies  # noqa: E402
-from mheal_reproduction.networks.images import TrainingImages  # noqa: E402
-from mheal_reproduction.networks.recipes import Recipe  # noqa: E402
-from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many  # noqa: E402
+from mheal_reproduction.networks import recipes
+from mheal_reproduction.networks.classifier import accuracies
+from mheal_reproduction.networks.images import TrainingImages
+from mheal_reproduction.networks.recipes import Recipe
+from mheal_reproduction.networks.training import Trainer, shuffled_epochs, train_many
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target

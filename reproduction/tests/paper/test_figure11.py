@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import load_digits
 
 from mheal_reproduction.paper.figure11 import experiment as figure11
@@ -58,7 +59,6 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(data, tmp_path_factory):
-    torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     out = tmp_path_factory.mktemp("figure11")

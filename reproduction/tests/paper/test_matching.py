@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import load_digits
 
 from mheal_reproduction.paper.table2.matching import (
@@ -16,7 +17,6 @@ from mheal_reproduction.paper.table2.matching import (
 )
 from mheal_reproduction.paper.table2.pairwise import Pairs, as_numpy, greedy, match, on_device
 
-torch = pytest.importorskip("torch")
 on_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 PLACES = {
     "numpy": lambda X: X,

@@ -8,12 +8,4 @@ from .farthest_first import farthest_first
 from .riesz import riesz_descent, riesz_search, snap
 from .sequential import best_start, sequential
 
-__all__ = [
-    "best_start",
-    "facility_location",
-    "farthest_first",
-    "riesz_descent",
-    "riesz_search",
-    "sequential",
-    "snap",
-]
+__all__ = ["best_start", "facility_location", "farthest_first", "riesz_descent", "riesz_search", "sequential", "snap"]

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from ..backends.base import Floats, Labels, RowStore
 from ..backends.cpu.grouping import members_at
 from ..energy import CLAMP, potential, squared_chords
-from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
 from ..sphere import blocks
 
@@ -99,9 +98,9 @@ def density_weights(
     The sparsest rows, a share `outlier_fraction` of all, are picked only when nothing else is left.
     """
     if not power > 0:
-        raise UserError(f"density_power must be positive, got {power!r}")
+        raise ValueError(f"density_power must be positive, got {power!r}")
     if not 0 <= outlier_fraction < 1:
-        raise UserError(f"outlier_fraction must be between 0 and 1, got {outlier_fraction!r}")
+        raise ValueError(f"outlier_fraction must be between 0 and 1, got {outlier_fraction!r}")
     typical = float(np.median(spacing))
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0

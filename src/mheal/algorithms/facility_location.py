@@ -76,7 +76,7 @@ def representatives(
     similar = similarity(C, R, scale, weight)
     every = np.arange(len(C))
     alone = gains(similar, every, np.zeros_like(covered))
-    # Two rows that are each other's only company add exactly the same: neither rounding nor their order may decide.
+    # The two rows of an isolated pair add exactly the same: neither rounding nor their order may decide.
     picked = lazy_greedy(
         gains(similar, every, covered) if covered.any() else alone,
         lambda some: gains(similar, some, covered),

@@ -4,7 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..energy import TIES, hyperspherical_energy, potential, riemannian_gradient, squared_chords
-from ..exceptions import UserError
 from ..sphere import Float64, Floats, Rows, Seed, blocks, unit_rows
 from .sequential import greedy, pool_rows, start_row
 
@@ -49,12 +48,12 @@ def riesz_descent(
     `tol`. The closed form printed after Eq. 3 raises the energy instead.
     """
     if n < 1 or d < 1:
-        raise UserError(f"needs at least one point and one dimension, got n={n}, d={d}")
+        raise ValueError(f"needs at least one point and one dimension, got n={n}, d={d}")
     if lr is not None and lr <= 0:
-        raise UserError(f"lr must be positive, got {lr}")
+        raise ValueError(f"lr must be positive, got {lr}")
     points = np.random.default_rng(random_state).normal(size=(n, d)) if init is None else np.array(init, float)
     if points.shape != (n, d):
-        raise UserError(f"init must have the shape ({n}, {d}), got {points.shape}")
+        raise ValueError(f"init must have the shape ({n}, {d}), got {points.shape}")
     W = unit_rows(points)[0]
     energy, step = hyperspherical_energy(W, s), lr or 1.0
     for _ in range(steps):

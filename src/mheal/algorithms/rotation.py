@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..energy import first_max
-from ..exceptions import UserError
 from ..sphere import Floats, Rows, Seed, as_matrix, unit_rows
 
 Kind = Literal["tangent", "chord"]
@@ -48,7 +47,7 @@ class _Opposition:
 
     def __init__(self, U: Floats, center: npt.ArrayLike, kind: Kind) -> None:
         if kind not in ("tangent", "chord"):
-            raise UserError(f"kind must be 'tangent' or 'chord', got {kind!r}")
+            raise ValueError(f"kind must be 'tangent' or 'chord', got {kind!r}")
         c = unit_rows(np.asarray(center, dtype=U.dtype)[None, :])[0][0]
         self.U, self.kind, self.along = U, kind, U @ c
         norm2 = np.einsum("ij,ij->i", U, U)
@@ -74,13 +73,13 @@ class _Opposition:
 def _first(n: int, m: int, first: int | None, random_state: Seed) -> int:
     """Where the rotation begins, checked; random unless given, since the paper does not say where ŵ⁰ comes from."""
     if n == 0:
-        raise UserError("cannot start in a cluster without rows")
+        raise ValueError("cannot start in a cluster without rows")
     if m < 1:
-        raise UserError(f"m must be at least 1, got {m}")
+        raise ValueError(f"m must be at least 1, got {m}")
     if first is None:
         first = int(np.random.default_rng(random_state).integers(n))
     if not 0 <= first < n:
-        raise UserError(f"first must be a row between 0 and {n - 1}, got {first}")
+        raise ValueError(f"first must be a row between 0 and {n - 1}, got {first}")
     return first
 
 

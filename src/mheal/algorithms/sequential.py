@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..energy import TIES, first_max, potential, squared_chords
-from ..exceptions import UserError
-from ..sphere import BLOCK, Float64, Floats, Rows, as_matrix, blocks, unit_rows
+from ..sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
+
+TABLE_ROWS = 4096  # in pools up to this size the chords of all pairs are kept
 
 
 def sequential(P: npt.ArrayLike, n: int, start: int | Literal["best"] | None = None, unit: bool = True) -> Rows:
@@ -31,13 +32,13 @@ def sequential(P: npt.ArrayLike, n: int, start: int | Literal["best"] | None = N
     return greedy(U, np.array([first]), n)[0][0]
 
 
-def best_start(P: npt.ArrayLike, n: int, unit: bool = True) -> tuple[int, float]:
+def best_start(P: npt.ArrayLike, n: int, unit: bool = True, *, table_rows: int = TABLE_ROWS) -> tuple[int, float]:
     """(row, log L): the row of P whose greedy sequence of n has the largest product L of chords (Eq. 5).
 
     Ties go to the lowest row; log L is −inf when n picks cannot all differ. O(M²n) after O(M²d) for a pool
     whose table of chords fits into memory, O(M²nd) beyond.
     """
-    return _best(pool_rows(P, n, unit), n)
+    return _best(pool_rows(P, n, unit), n, table_rows)
 
 
 def greedy(U: Floats, starts: Rows, n: int, s: float = 0.0, table: Float64 | None = None) -> tuple[Rows, Float64]:
@@ -68,24 +69,24 @@ def pool_rows(P: npt.ArrayLike, n: int, unit: bool) -> Floats:
     """P as unit rows (or as it is), once it is known to be finite and to have n rows."""
     U = as_matrix(P)
     if not 1 <= n <= len(U):
-        raise UserError(f"n must be between 1 and the {len(U)} rows of the pool, got {n}")
+        raise ValueError(f"n must be between 1 and the {len(U)} rows of the pool, got {n}")
     if not np.isfinite(U).all():
-        raise UserError("the pool holds NaN or infinite values: drop or fill those rows first")
+        raise ValueError("the pool holds NaN or infinite values: drop or fill those rows first")
     return unit_rows(U)[0] if unit else U
 
 
 def start_row(start: int | str, n_rows: int) -> int:
     """start, once it is known to be a row."""
     if isinstance(start, str) or not 0 <= index(start) < n_rows:
-        raise UserError(f"start must be a row between 0 and {n_rows - 1}, None or 'best', got {start!r}")
+        raise ValueError(f"start must be a row between 0 and {n_rows - 1}, None or 'best', got {start!r}")
     return index(start)
 
 
-def _best(U: Floats, n: int) -> tuple[int, float]:
+def _best(U: Floats, n: int, table_rows: int = TABLE_ROWS) -> tuple[int, float]:
     """Algorithm 1, all starts of a block at once, so that BLAS does the work."""
     M = len(U)
     table = None
-    if M * M <= 4 * BLOCK:  # M starts of n steps look at the same M² chords: up to 4,096 rows, keep them
+    if table_rows >= M:  # M starts of n steps look at the same M² chords
         table = np.concatenate([-potential(squared_chords(U[part], U), 0.0) for part in blocks(M, M)])
     total = np.concatenate([greedy(U, np.arange(M)[part], n, 0.0, table)[1] for part in blocks(M, M)])
     row = int(first_max(total, TIES * max(1.0, abs(float(total.max())))))

@@ -58,7 +58,7 @@ class Counted(Protocol):
 
 
 class Picks(Counted, Protocol):
-    """Points that are labelled or picked, in that order, with their weights, and what the pool is like beside them."""
+    """Points that are labelled or picked, in that order, with their weights; passes that compare the pool with them."""
 
     def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
@@ -152,42 +152,38 @@ class Fitting(Protocol):
         """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
 
 
-class UnitRows(Protocol):
+class UnitRows(ABC):
     """What spherical k-means needs of rows: directions, and passes over them."""
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
 
     @property
+    @abstractmethod
     def dtype(self) -> np.dtype[Any]:
         """The floating type of results: float64 for float64 pools, else float32."""
 
+    @abstractmethod
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Which rows have a direction."""
 
-    def directions(self, rows: Rows) -> Floats:
+    @abstractmethod
+    def directions(self, rows: Index) -> Floats:
         """These rows made unit, as a plain array."""
 
-    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
-        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
-
+    @abstractmethod
     def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
         """Passes that assign every row to one of k centres."""
 
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
+        return plus_plus(self.directions(rows), weight, k, rng)
 
-class RowStore(ABC):
+
+class RowStore(UnitRows):
     """The scaled rows of a pool, where they lie."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """The floating type of results: float64 for float64 pools, else float32."""
 
     @abstractmethod
     def take(self, rows: Index) -> Floats:
@@ -218,10 +214,6 @@ class RowStore(ABC):
         """Squared distance of these rows, by default of all, to one point."""
 
     @abstractmethod
-    def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
-        """Passes that assign every row to one of k centres."""
-
-    @abstractmethod
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
         """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label.
 
@@ -243,7 +235,7 @@ class RowStore(ABC):
         found: npt.NDArray[np.bool_] = self.norms() > 0
         return found
 
-    def forget_norms(self) -> None:  # noqa: B027  most stores do not keep them
+    def forget_norms(self) -> None:
         """Free their memory; they can be computed again."""
 
     def directions(self, rows: Index) -> Floats:
@@ -257,10 +249,6 @@ class RowStore(ABC):
         labels = fitting.labels()
         labels[~self.nonzero()] = -1
         return labels
-
-    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
-        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
-        return plus_plus(self.directions(rows), weight, k, rng)
 
     def first_scores(self, rows: Rows) -> Sequence[Scores | None]:
         """For each of these rows, scores against it alone, where one pass can serve several starts."""

@@ -4,10 +4,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..exceptions import UserError
-from .options import MODELS, Columns, Embed, Id, Pool, Quiet, Text, Without, names, whole_numbers
+from .options import Columns, Embed, Estimator, Id, Pool, Quiet, Text, Without, names, option, whole_numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,51 +13,30 @@ if TYPE_CHECKING:
     from ..evaluate import Curves
     from .compare_runs import Runs, Unit
 
-USUAL = ("mheal", "random", "coreset", "kmeans")
 BUDGETS = (10, 20, 50, 100, 200)
+TARGET = (
+    "The labels: a column, an array of the .npz file, the word folder where each class of images has one, or a file "
+    "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
+)
+STRATEGIES = "Names, or all: those that train no network of their own. Random is always there."
+METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
+OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
 def compare(
     pool: Pool,
-    target: Annotated[
-        str,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COLUMN|FILE",
-            help="The labels: a column, an array of the .npz file, the word folder where each class of images has one, "
-            "or a file (.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl).",
-            show_default=False,
-        ),
-    ],
-    strategies: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B", help="Names, or all: those that train no network of their own. Random is always there."
-        ),
-    ] = ",".join(USUAL),
+    target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
+    strategies: Annotated[str, option("A,B", STRATEGIES)] = "mheal,random,coreset,kmeans",
     budgets: Annotated[
-        str | None, typer.Option(metavar="N,M", help="Numbers of labels. Default: 10 to 200, at most half the pool.")
+        str | None, option("N,M", "Numbers of labels. Default: 10 to 200, at most half the pool.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Random splits to average over.")] = 5,
-    estimator: Annotated[
-        str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
-    ] = "logistic",
-    metric: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn.",
-        ),
-    ] = "accuracy",
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; finished runs in it are kept.")
-    ] = Path("compare"),
-    max_pool: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="Pick from at most so many rows, to be quicker.")
-    ] = None,
+    seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
+    estimator: Estimator = "logistic",
+    metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
+    out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
+    max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -79,7 +56,7 @@ def compare(
     Example: mheal compare digits.csv -t label --estimator sklearn.svm:LinearSVC --metric f1_macro --seeds 3 -o svm
     """
     from .._version import __version__
-    from ..evaluate import runs, split_sizes
+    from ..evaluate import report, runs, split_sizes
     from ..io.targets import read_target
     from .compare_runs import Runs
     from .console import messages
@@ -117,15 +94,18 @@ def compare(
     if kept.units:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
-        listed = ", ".join(str(step) for step in steps)
-        console.print(f"{out}: its runs are for {listed} labels; for fewer, choose another --out")
+        console.print(f"{out}: its runs are for {', '.join(map(str, steps))} labels; for fewer, choose another --out")
     kept.begin()
-    _carry_out(todo, kept, chosen, units, steps, console)
+    _run(todo, kept, chosen, units, steps, console)
     note = (
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.description}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    _write(kept.curves(chosen, seeds, metric), out, Path(pool).name, note, quiet)
+    curves = kept.curves(chosen, seeds, metric)
+    curves.plot(out / "curves.png")
+    report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
+    if not quiet:
+        _show(curves)
     console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
 
 
@@ -143,35 +123,28 @@ def _strategies(listed: str) -> list[str]:
     return chosen if "random" in chosen else [*chosen, "random"]
 
 
-def _carry_out(
-    todo: Any, runs: "Runs", chosen: list[str], units: set["Unit"], budgets: list[int], console: "Console"
-) -> None:
+def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: list[int], console: "Console") -> None:
     """Run what is missing of `units`, keeping each as soon as it is finished."""
     from ..runtime.progress import as_progress
 
+    found = len(kept.done(steps) & units)
     try:
         with as_progress(True, console) as progress:
-            found = len(runs.done(budgets) & units)
             progress(found, len(units), "comparing")
             for done, unit in enumerate(todo, found + 1):
-                runs.add(unit, chosen)
+                kept.add(unit, chosen)
                 progress(done, len(units), "comparing")
     except KeyboardInterrupt:
-        kept = len(runs.done(budgets) & units)
-        console.print(f"{kept} of {len(units)} runs are kept in {runs.folder}: the same command resumes from there")
+        found = len(kept.done(steps) & units)
+        console.print(f"{found} of {len(units)} runs are kept in {kept.folder}: the same command resumes from there")
         raise
 
 
-def _write(curves: "Curves", out: Path, name: str, note: str, quiet: bool) -> None:
-    """The picture and the report; and, unless quiet, the same tables and sentences on stdout."""
-    from ..evaluate import report
+def _show(curves: "Curves") -> None:
+    """The tables and sentences of the report, on stdout."""
     from ..evaluate.text import metric_table, sentences, summary_table
     from .console import results, show_table
 
-    curves.plot(out / "curves.png")
-    report(curves, out / "report.html", f"Which rows to label: {name}", [note])
-    if quiet:
-        return
     console = results()
     for table in (metric_table(curves), summary_table(curves, "random")):
         show_table(console, *table)

@@ -60,12 +60,9 @@ class Runs:
     def add(self, rows: list[Row], strategies: Sequence[str]) -> None:
         """Keep a finished unit. Units are sorted by seed, then by strategy in this order, however they came about."""
         units = {**self.units, (rows[0]["strategy"], rows[0]["seed"]): rows}
-
-        def place(unit: Unit) -> tuple[int, int, str]:
-            name, seed = unit
-            return seed, strategies.index(name) if name in strategies else len(strategies), name
-
-        units = {unit: units[unit] for unit in sorted(units, key=place)}
+        place = {name: at for at, name in enumerate(strategies)}
+        order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
+        units = {unit: units[unit] for unit in order}
         Curves([row for unit in units.values() for row in unit]).save_csv(self.file)
         self.units = units  # what is counted has been written
 
@@ -86,12 +83,13 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         ) from error
     if changed:
         name = changed[0]
-        shown = [
-            "unset" if value is None else ",".join(value) if isinstance(value, list) else str(value)
-            for value in (before[name], settings[name])
-        ]
-        others = {
-            "pool_sha256": "another pool", "labels_sha256": "other labels", "features": f"other features ({shown[0]})"
-        }  # fmt: skip
-        option = f"--{name.replace('_', '-')} {shown[0]} instead of {shown[1]}"
+        was, now = _shown(before[name]), _shown(settings[name])
+        others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
+        option = f"--{name.replace('_', '-')} {was} instead of {now}"
         raise UserError(f"{folder} holds runs with {others.get(name, option)}: {remedy}")
+
+
+def _shown(setting: Any) -> str:
+    if isinstance(setting, list):
+        return ",".join(setting)
+    return "unset" if setting is None else str(setting)

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from .console import show_list
+from .options import option
 
 datasets = typer.Typer(help="The paper's datasets by name.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A name from `mheal datasets list`.")]
-Folder = Annotated[
-    Path | None, typer.Option("--data", help="Folder of NAME.npz files. Default: $MHEAL_DATA, scikit-learn's folder.")
-]
+FOLDER = "Folder of NAME.npz files. Default: $MHEAL_DATA, or scikit-learn's folder."
+Folder = Annotated[Path | None, option("DIR", FOLDER, "--data")]
 
 
 @datasets.command("list")

@@ -3,23 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..exceptions import UserError
-from .options import Columns, Id, Pool, Quiet, Seed, Text, Without
+from .options import EMBED, Columns, Id, Pool, Quiet, Seed, Text, Without, option
 
 
 def embed(
     pool: Pool,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME or sentence:NAME. "
-            "Default: by the kind of items.",
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.npy", help="File to write.")] = Path("vectors.npy"),
+    method: Annotated[str | None, option("METHOD", EMBED)] = None,
+    out: Annotated[Path, option("FILE.npy", "File to write.", "--out", "-o")] = Path("vectors.npy"),
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,

@@ -2,7 +2,7 @@
 
 import re
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,34 +11,33 @@ from ..exceptions import UserError
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
 LABELS = "a table with row or id, and label; or a Label Studio export"
 
-_feature = partial(typer.Option, rich_help_panel="What the pool's features are")
+
+def option(metavar: str | None, help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
+    """A Typer option; `panel` is the part of the help that lists it."""
+    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
 
 _POOL = typer.Argument(
     metavar="POOL",
-    help="A .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern of such "
-    "files.",
+    help="A .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern of files.",
     show_default=False,
 )
 Pool = Annotated[str, _POOL]
 PoolUnlessRerun = Annotated[str | None, _POOL]
-Columns = Annotated[
-    str | None, _feature(metavar="A,B", help="Columns that are features. Default: all numbers and categories.")
-]
-Without = Annotated[str | None, _feature(metavar="A,B", help="Columns that are not features.")]
-Id = Annotated[
-    str | None, _feature("--id", metavar="COLUMN", help="Column that names each row. Default: `id`, if there is one.")
-]
-Text = Annotated[str | None, _feature("--text", metavar="COLUMN", help="Column to read as texts.")]
-Embed = Annotated[
-    str | None,
-    _feature(
-        metavar="METHOD",
-        help="How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
-        "sentence:NAME. Default: by the kind of items.",
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, metavar="N", help="Same seed, same result.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
+Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
+Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
+Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
+
+EMBED = (
+    "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
+    "sentence:NAME. Default: by the kind of items."
+)
+_feature = partial(option, panel="What the pool's features are")
+Columns = Annotated[str | None, _feature("A,B", "Columns that are features. Default: all numbers and categories.")]
+Without = Annotated[str | None, _feature("A,B", "Columns that are not features.")]
+Id = Annotated[str | None, _feature("COLUMN", "Column that names each row. Default: id, if there is one.", "--id")]
+Text = Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")]
+Embed = Annotated[str | None, _feature("METHOD", EMBED)]
 
 
 def names(listed: str | None) -> list[str] | None:

@@ -86,11 +86,6 @@ def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], co
 
 def _on_cluster(request: Request) -> Source:
     """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are asked for."""
-    if "dask" not in get(request.strategy).backends:
-        able = [name for name in strategies() if "dask" in get(name).backends]
-        raise UserError(
-            f"{request.strategy} does not run on a cluster: use {', '.join(able)}, or leave out --scheduler"
-        )
     for option in ("text", "embed", "max_memory", "device"):
         if getattr(request, option) is not None:
             name = option.replace("_", "-")

@@ -3,30 +3,22 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..exceptions import UserError, UserFileError
-from .options import LABELS, MODELS, Columns, Embed, Id, Pool, Quiet, Seed, Text, Without
+from .options import LABELS, Columns, Embed, Estimator, Id, Pool, Quiet, Seed, Text, Without, option
+
+AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
 
 
 def plan(
     pool: Pool,
-    labeled: Annotated[str | None, typer.Option(metavar="FILE", help=f"Labels you have: {LABELS}.")] = None,
+    labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
     target_accuracy: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The accuracy you want, such as 0.9; needs labels.")
+        float | None, option("SHARE", "The accuracy you want, such as 0.9; needs labels.")
     ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget", "-b", min=1, metavar="N",
-            help="How many further labels to predict for. Default: 1000, at most half the pool.",
-        ),
-    ] = None,
-    batch: Annotated[int, typer.Option(min=1, metavar="N", help="How many labels you add at a time.")] = 50,
-    estimator: Annotated[
-        str, typer.Option(metavar="NAME", help=f"The model that learns from the labels: {MODELS}.")
-    ] = "logistic",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the curve.")] = None,
+    budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
+    batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
+    estimator: Estimator = "logistic",
+    plot: Annotated[Path | None, option("FILE.png", "Draw the curve.")] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
@@ -34,7 +26,7 @@ def plan(
     embed: Embed = None,
     seed: Seed = 0,
     quiet: Quiet = False,
-) -> None:  # fmt: skip
+) -> None:
     """Estimate how many labels you need.
 
     Without labels: how the distance of the farthest row falls as picks grow in number, and where it levels off.
@@ -48,15 +40,14 @@ def plan(
     """
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
+    from ..evaluate.plan import check_target
     from ..io.labels import read_labels
     from ..runtime.progress import as_progress
     from .console import messages, results, show_table
     from .pool import PoolOptions, read, say_source, usable
 
     console = messages(quiet)
-    if target_accuracy is not None and not 0 < target_accuracy < 1:
-        hint = f": write {target_accuracy / 100:g} for {target_accuracy:g} %" if 1 < target_accuracy < 100 else ""
-        raise UserError(f"--target-accuracy is a share between 0 and 1, got {target_accuracy:g}{hint}")
+    check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
     if plot is not None and not plot.parent.is_dir():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import UserError
 from ..io.source import Source
+from ..runtime.files import reading
 from ..runtime.progress import as_progress
 from .options import names
 
@@ -69,6 +70,6 @@ def checksum(files: Iterable[Path]) -> str:
     """SHA-256 of all files, by name and content, in their order."""
     total = hashlib.sha256()
     for file in files:
-        with file.open("rb") as content:
+        with reading(file), file.open("rb") as content:
             total.update(f"{file.name}:{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
     return total.hexdigest()

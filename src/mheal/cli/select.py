@@ -7,11 +7,23 @@ from typing import Annotated
 import typer
 
 from ..exceptions import UserError
-from .options import LABELS, MODELS, Columns, Embed, Id, PoolUnlessRerun, Quiet, Seed, Text, Without, parse_size
+from .options import LABELS, MODELS, Columns, Embed, Id, PoolUnlessRerun, Quiet, Seed, Text, Without, option, parse_size
 
-_picking = partial(typer.Option, rich_help_panel="How to pick")
-_writing = partial(typer.Option, rich_help_panel="What comes out")
-_running = partial(typer.Option, rich_help_panel="Large pools and long runs")
+_picking = partial(option, panel="How to pick")
+_writing = partial(option, panel="What comes out")
+_running = partial(option, panel="Large pools and long runs")
+FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file."
+AVOIDED = (
+    f"Labels you have: {LABELS}. These rows are not picked again. From 64 labels on, mheal prefers rows that a "
+    "model fitted on them is uncertain about."
+)
+SCALINGS = (
+    "What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), the columns "
+    "as they are (raw), or raw where rows have length 1 and else standard (auto)."
+)
+RESUMED = (
+    "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
+)
 
 
 def _strategies() -> list[str]:
@@ -23,100 +35,43 @@ def _strategies() -> list[str]:
 def select(
     context: typer.Context,
     pool: PoolUnlessRerun = None,
-    budget: Annotated[int | None, typer.Option("--budget", "-b", metavar="N", help="How many rows to pick.")] = None,
+    budget: Annotated[int | None, option("N", "How many rows to pick.", "--budget", "-b")] = None,
     out: Annotated[
-        str | None,
-        _writing("--out", "-o", metavar="FILE", help="File to write; `-` is standard output. Default: picks.csv"),
+        str | None, _writing("FILE", "File to write; - is standard output. Default: picks.csv", "--out", "-o")
     ] = None,
-    format: Annotated[
-        str | None,
-        _writing(
-            metavar="NAME",
-            help="csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file.",
-        ),
-    ] = None,
-    strategy: Annotated[
-        str, _picking(metavar="NAME", help="`mheal strategies` lists them.", autocompletion=_strategies)
-    ] = "mheal",
-    clusters: Annotated[
-        int | None, _picking(min=1, metavar="K", help="Clusters. Default: by the size of the pool.")
-    ] = None,
-    classes: Annotated[int | None, _picking(min=1, metavar="C", help="Classes, if you know how many.")] = None,
-    labeled: Annotated[
-        str | None,
-        _picking(
-            metavar="FILE",
-            help=f"Labels you have: {LABELS}. These rows are not picked again. From 64 labels on, mheal prefers "
-            "rows that a model fitted on them is uncertain about.",
-        ),
-    ] = None,
-    estimator: Annotated[
-        str | None, _picking(metavar="NAME", help=f"The model that learns from your labels: {MODELS}.")
-    ] = None,
+    format: Annotated[str | None, _writing("NAME", FORMATS)] = None,
+    strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal",
+    clusters: Annotated[int | None, _picking("K", "Clusters. Default: by the size of the pool.", min=1)] = None,
+    classes: Annotated[int | None, _picking("C", "Classes, if you know how many.", min=1)] = None,
+    labeled: Annotated[str | None, _picking("FILE", AVOIDED)] = None,
+    estimator: Annotated[str | None, _picking("NAME", f"The model that learns from your labels: {MODELS}.")] = None,
     proba: Annotated[
-        str | None,
-        _picking(metavar="FILE", help="Your model's probabilities for every row of the pool, one column per class."),
+        str | None, _picking("FILE", "Your model's probabilities of all rows, one column per class.")
     ] = None,
-    keep: Annotated[
-        str | None,
-        _picking(
-            metavar="FILE",
-            help="Earlier picks, from this pool or before it grew: they come first and count in the budget.",
-        ),
-    ] = None,
+    keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None,
     deduplicate: Annotated[
         bool | None,
         _picking(
-            "--deduplicate/--no-deduplicate",
-            help="Leave out rows that equal an earlier one, or not. Default: only for images.",
-            show_default=False,
+            None, "Leave out rows that equal an earlier one. Default: in images.", "--deduplicate/--no-deduplicate"
         ),
     ] = None,
-    scaling: Annotated[
-        str,
-        _picking(
-            metavar="NAME",
-            help="What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), "
-            "the columns as they are (raw), or raw where rows have length 1 and else standard (auto).",
-        ),
-    ] = "auto",
+    scaling: Annotated[str, _picking("NAME", SCALINGS)] = "auto",
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,
     text: Text = None,
     embed: Embed = None,
-    plot: Annotated[
-        Path | None,
-        _writing(metavar="FILE.png", help="Draw the pool and the picks, and how far the farthest row is from them."),
-    ] = None,
+    plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None,
     max_memory: Annotated[
-        str | None,
-        _running(metavar="4GB", help="Memory limit. A .npy file or .parquet files may be larger than it."),
+        str | None, _running("4GB", "Memory limit. A .npy file or .parquet files may be larger.")
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        _running(
-            metavar="FOLDER",
-            help="Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: "
-            "beside the picks.",
-        ),
-    ] = None,
+    checkpoint: Annotated[Path | None, _running("FOLDER", RESUMED)] = None,
     scheduler: Annotated[
-        str | None,
-        _running(
-            metavar="ADDRESS",
-            help="Pick from .parquet shards on a Dask cluster: `local`, or its address (tcp://host:8786).",
-        ),
+        str | None, _running("ADDRESS", "A Dask cluster to pick from .parquet files on: local, or tcp://host:8786.")
     ] = None,
-    device: Annotated[
-        str | None,
-        _running(metavar="NAME", help="Where to compute: `cpu`, or a device of torch such as `cuda` (mheal[deep])."),
-    ] = None,
-    forecast: Annotated[bool, _running("--forecast", help="Print an estimate of the time, and pick nothing.")] = False,
-    rerun: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Repeat the run of this record, which is written beside the picks."),
-    ] = None,
+    device: Annotated[str | None, _running("NAME", "cpu, or a device of torch such as cuda (mheal[deep]).")] = None,
+    forecast: Annotated[bool, _running(None, "Print an estimate of the time, and pick nothing.", "--forecast")] = False,
+    rerun: Annotated[Path | None, option("FILE.json", "Repeat the run of this record of earlier picks.")] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:

@@ -4,8 +4,6 @@ from typing import Any, Self
 
 import torch
 
-from ..exceptions import UserError
-
 Shape = tuple[int, int, int]  # channels, height, width of an image
 
 
@@ -42,11 +40,11 @@ def as_pixels(images: Any, device: Any) -> torch.Tensor:
     """Bytes on a device, channels last; images there already are not sent again."""
     pixels = torch.as_tensor(images)
     if pixels.dtype != torch.uint8:
-        raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
+        raise ValueError(f"images must be bytes (uint8), not {pixels.dtype}")
     if pixels.ndim == 3:
         pixels = pixels[:, None]
     if pixels.ndim != 4:
-        raise UserError(f"images must be (n, channels, height, width) or (n, height, width), not {pixels.ndim}-D")
+        raise ValueError(f"images must be (n, channels, height, width) or (n, height, width), not {pixels.ndim}-D")
     return pixels.to(device).permute(0, 2, 3, 1).contiguous()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from ..exceptions import UserError
+from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
 
@@ -61,7 +61,7 @@ def read_pixels(paths: Sequence[Path], progress: Progress | None = None) -> Pixe
 
 
 def upright(image: Image.Image) -> Image.Image:
-    """The image as a viewer shows it: turned as the camera says, on white where it is transparent."""
+    """The image as a viewer shows it: rotated as its EXIF data say, transparent parts white."""
     turned = ImageOps.exif_transpose(image)
     if "A" not in turned.getbands() and "transparency" not in turned.info:
         return turned
@@ -78,7 +78,7 @@ def readable(path: Path, work: Callable[[Image.Image], None]) -> str | None:
     except UnidentifiedImageError:
         return "it is not an image"
     except BROKEN as error:
-        return str(error).splitlines()[0] if str(error) else "it is broken"
+        return first_line(error, "it is broken")
     return None
 
 
@@ -112,4 +112,4 @@ def _fill(out: npt.NDArray[np.float32], image: Image.Image, size: tuple[int, int
         image = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
     out[...] = np.asarray(image, np.float32) / 255
     if not np.isfinite(out).all():
-        raise UserError("it holds NaN or infinity")
+        raise ValueError("it holds NaN or infinity")

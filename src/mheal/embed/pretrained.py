@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError
+from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import spans
 
@@ -30,7 +31,7 @@ def timm_features(
     try:
         model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
     except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"timm cannot load the model {name!r}: {_first_line(error)}") from error
+        raise UserError(f"timm cannot load the model {name!r}: {first_line(error)}") from error
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
     def prepared(path: Path) -> Any:
@@ -61,7 +62,7 @@ def sentence_features(texts: Sequence[str], name: str, progress: Progress | None
     try:
         model = library.SentenceTransformer(name)
     except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"sentence-transformers cannot load {name!r}: {_first_line(error)}") from error
+        raise UserError(f"sentence-transformers cannot load {name!r}: {first_line(error)}") from error
     blocks = []
     for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
         blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
@@ -90,7 +91,3 @@ def _needed(module: str, method: str, remedy: str) -> Any:
     except ImportError as error:
         package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
         raise UserError(f"the method {method!r} needs {package}: {remedy}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

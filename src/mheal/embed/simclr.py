@@ -1,4 +1,4 @@
-"""SimCLR (Chen et al. 2020): features learnt from images alone, as what two views of one image have in common."""
+"""SimCLR (Chen et al. 2020): features that two random views of the same image share, learnt without labels."""
 
 from itertools import pairwise
 from math import cos, pi
@@ -86,7 +86,7 @@ class SimCLR:
         if epochs is not None and epochs < 1:
             raise UserError(f"epochs must be at least 1, not {epochs}")
         if len(images) < 2:
-            raise UserError("SimCLR tells images apart: it needs at least 2")
+            raise UserError("SimCLR compares images: it needs at least 2")
         device = images.pixels.device
         self.images, self.epochs, self.width, self.blocks = images, epochs or EPOCHS, width, blocks
         self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
@@ -118,7 +118,7 @@ class SimCLR:
             torch.cuda.empty_cache()
 
     def restart(self, seed: int) -> None:
-        """Fresh weights, and nothing done so far."""
+        """Reset the weights and the number of finished epochs."""
         self.done = 0
         self.network.load_state_dict(self._fresh(seed).state_dict())
         for state in self.optimiser.state.values():
@@ -127,7 +127,7 @@ class SimCLR:
         self.generator.manual_seed(seed)
 
     def epoch(self, progress: Progress | None = None) -> float:
-        """See every image once, in a random order, but for the few that fill no batch; the mean loss."""
+        """Train on every image once, in random order, except a last incomplete batch; returns the mean loss."""
         order = shuffled_epochs(len(self.images), self.order.numel(), self.generator)
         self.order.copy_(order.view_as(self.order))
         self.loss.zero_()
@@ -154,7 +154,7 @@ class SimCLR:
         return highest * (1 + cos(pi * (step - warm_up) / (steps - warm_up))) / 2
 
     def features(self, images: Images) -> torch.Tensor:
-        """What the encoder makes of images, before the projection, at unit length; on the device, float32."""
+        """Output of the encoder, before the projection, at unit length; on the device, float32."""
         rows = torch.arange(len(images), device=images.pixels.device)
         self.network.eval()
         with torch.inference_mode(), self._half():
@@ -191,15 +191,15 @@ class SimCLR:
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
-    """The mean cross entropy of finding a view's twin among all other views, by cosine.
+    """The mean cross entropy of identifying the other view of the same image among all views, by cosine.
 
     Rows i and n + i of the 2n are views of the same image.
     """
     z = functional.normalize(projected)
     cosines = (z @ z.T) / temperature
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
-    twins = torch.arange(len(z), device=z.device).roll(len(z) // 2)
-    return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), twins)
+    pairs = torch.arange(len(z), device=z.device).roll(len(z) // 2)
+    return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), pairs)
 
 
 def _projection(columns: int) -> nn.Sequential:

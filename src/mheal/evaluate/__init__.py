@@ -10,23 +10,7 @@ from .simulate import runs, simulate
 from .stop import Advice, CurveFit, fit_curve, stop_advice
 
 __all__ = [
-    "AccuracyPlan",
-    "Advice",
-    "CoveragePlan",
-    "CurveFit",
-    "Curves",
-    "Resampled",
-    "Row",
-    "accuracy_plan",
-    "coverage_plan",
-    "fit_curve",
-    "horizon",
-    "knee",
-    "learning_curve",
-    "report",
-    "resolve_estimator",
-    "runs",
-    "simulate",
-    "split_sizes",
-    "stop_advice",
-]
+    "AccuracyPlan", "Advice", "CoveragePlan", "CurveFit", "Curves", "Resampled", "Row", "accuracy_plan",
+    "coverage_plan", "fit_curve", "horizon", "knee", "learning_curve", "report", "resolve_estimator", "runs",
+    "simulate", "split_sizes", "stop_advice",
+]  # fmt: skip

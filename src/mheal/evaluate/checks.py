@@ -1,9 +1,10 @@
 """The arguments of a simulation, checked before anything runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from math import ceil
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +14,45 @@ from ..exceptions import UserError, UserTypeError
 from ..strategies import get
 from ..strategy import Strategy
 
+Strategies = Sequence[str | Strategy] | Mapping[str, str | Strategy]
+ALWAYS = ("accuracy", "balanced_accuracy")  # measured whatever the metric
 
-def as_strategies(strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy]) -> dict[str, Strategy]:
+
+class Metric(NamedTuple):
+    """The metric's name, and what computes it; None for those that are always measured."""
+
+    name: str
+    scorer: Callable[[Any, Any, Any], float] | None
+
+
+def as_metric(metric: Any) -> Metric:
+    """The metric of a scorer's name, or of a callable scorer(estimator, X, y) whose larger values are better."""
+    if metric in ALWAYS:
+        return Metric(metric, None)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if isinstance(metric, str):
+        if metric not in get_scorer_names():
+            near = get_close_matches(metric, get_scorer_names(), 1) or ALWAYS
+            raise UserError(f"there is no metric {metric!r}: give the name of a scikit-learn scorer, such as {near[0]}")
+        return Metric(metric, get_scorer(metric))
+    if not callable(metric):
+        raise UserTypeError(f"metric must be a scorer's name or a callable scorer(estimator, X, y), got {metric!r}")
+    function = getattr(metric, "_score_func", metric)  # of a scorer that make_scorer made
+    return Metric(getattr(function, "__name__", "score"), metric)
+
+
+def as_strategies(strategies: Strategies) -> dict[str, Strategy]:
     """Instances by the name of their curve."""
     if isinstance(strategies, str | Strategy):
         raise UserTypeError("strategies must be a list or dict of names or instances, such as ['mheal', 'random']")
-    titles = list(strategies) if isinstance(strategies, Mapping) else None
+    pairs = strategies.items() if isinstance(strategies, Mapping) else ((None, given) for given in strategies)
     named: dict[str, Strategy] = {}
-    for i, given in enumerate(strategies.values() if isinstance(strategies, Mapping) else strategies):
+    for title, given in pairs:
         strategy = get(given)() if isinstance(given, str) else given
         if not isinstance(strategy, Strategy):
             raise UserTypeError(f"{given!r} is neither the name of a strategy nor an instance of one")
-        name = strategy.name if titles is None else titles[i]
+        name = strategy.name if title is None else title
         if name in named:
             raise UserError(f"two strategies are called {name!r}: give a dict, whose keys name the curves")
         named[name] = strategy

@@ -2,23 +2,20 @@
 
 import csv
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars
 from scipy import stats
 
 from ..exceptions import UserError
-from ..runtime.files import replacing
-from .statistics import Floats, Savings, area, labels_saved
-
-if TYPE_CHECKING:
-    import polars
-
+from ..runtime.files import reading, replacing
+from .statistics import Floats, Savings, area, holm, labels_saved, paired_tests, t_interval
 
 Row = dict[str, Any]
 """One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), and
@@ -42,6 +39,7 @@ class Curves:
 
     rows: Sequence[Row]
     metric: str = "accuracy"
+    _savings: dict[str, dict[str, Savings]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(self.rows))
@@ -87,8 +85,7 @@ class Curves:
 
     def seeds(self, *strategies: str) -> list[int]:
         """The seeds that these strategies share, ascending; of all strategies if none is named."""
-        shared = [set(self._of(name)) for name in strategies or self.strategies]
-        return sorted(set.intersection(*shared))
+        return sorted(set.intersection(*(set(self._of(name)) for name in strategies or self.strategies)))
 
     def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
         """The metric, of shape (seeds, budgets), for the strategy's own seeds or the ones given."""
@@ -110,12 +107,8 @@ class Curves:
 
     def done(self, budgets: Collection[int]) -> set[tuple[str, int]]:
         """The (strategy, seed) units that have a row for each of these budgets: `runs` need not repeat them."""
-        return {
-            (name, seed)
-            for name, of_seed in self._by_unit.items()
-            for seed, curve in of_seed.items()
-            if set(budgets) <= set(curve)
-        }
+        units = ((name, seed, curve) for name, of_seed in self._by_unit.items() for seed, curve in of_seed.items())
+        return {(name, seed) for name, seed, curve in units if set(budgets) <= set(curve)}
 
     @cached_property
     def _by_unit(self) -> dict[str, dict[int, dict[int, float]]]:
@@ -148,11 +141,9 @@ class Curves:
         """Read back what `save_csv` wrote."""
         path = Path(path)
         rows: list[Row] = []
-        with path.open(newline="", encoding="utf-8") as file:
+        with reading(path), path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
-            columns = [
-                "estimator" if name == "model" else name for name in reader.fieldnames or ()
-            ]  # the name in older files
+            columns = ["estimator" if name == "model" else name for name in reader.fieldnames or ()]  # in older files
             reader.fieldnames = columns
             missing = [name for name in (*FIRST, metric, "seconds") if name not in columns]
             if missing:
@@ -165,6 +156,13 @@ class Curves:
         if not rows:
             raise UserError(f"{path.name} has no rows: delete it and simulate again")
         return cls(rows, metric)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the mean of the metric against labels with 95 % t intervals, as a PNG file."""
+        from .plots import curves_picture
+
+        with replacing(Path(path)) as part:
+            part.write_bytes(curves_picture(self))
 
     # ---- statistics
 
@@ -183,52 +181,9 @@ class Curves:
     def savings(self, against: str = "random") -> dict[str, Savings]:
         """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
         if against not in self._savings:  # a thousand resamples each, and a report asks three times
-            self._savings[against] = {
-                name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)
-            }
+            others = {name: self.paired(name, against) for name in self.others(against)}
+            self._savings[against] = {name: labels_saved(self.budgets, *pair) for name, pair in others.items()}
         return dict(self._savings[against])
-
-    @cached_property
-    def _savings(self) -> dict[str, dict[str, Savings]]:
-        return {}
-
-    # ---- tables
-
-    def table(self) -> "polars.DataFrame":
-        """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""
-        from .tables import by_budget
-
-        return by_budget(self)
-
-    def labels_saved(self, against: str = "random") -> "polars.DataFrame":
-        """strategy, labels, needs, bound, saved, low, high (of saved, 95 % bootstrap): see `Savings`."""
-        from .tables import labels_saved
-
-        return labels_saved(self, against)
-
-    def significance(self, against: str = "random") -> "polars.DataFrame":
-        """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
-
-        difference, low, high : mean difference to `against` and its 95 % t interval
-        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
-            all strategies and budgets for the budgets. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds.
-        """
-        from .tables import significance
-
-        return significance(self, against)
-
-    def summary(self, against: str = "random") -> "polars.DataFrame":
-        """A row per strategy, the largest area first; null where `against` would be compared with itself.
-
-        aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
-        saved, saved_bound : labels saved at the largest budget, see `Savings`; saved_median(_bound) : at the median
-        p_holm : t test on the area, corrected for the number of strategies
-        """
-        from .tables import summary
-
-        return summary(self, against)
-
-    # ---- words and pictures
 
     def verdict(self, against: str = "random") -> str:
         """What the paired tests on the area show, in plain sentences."""
@@ -236,9 +191,74 @@ class Curves:
 
         return " ".join(sentences(self, against))
 
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Draw the mean of the metric against labels with 95 % t intervals, as a PNG file."""
-        from .plots import curves_picture
+    # ---- tables
 
-        with replacing(Path(path)) as part:
-            part.write_bytes(curves_picture(self))
+    def table(self) -> polars.DataFrame:
+        """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""
+        parts = []
+        for name in self.strategies:
+            values = self.values(name)
+            mean, half = t_interval(values)
+            sd = values.std(axis=0, ddof=1) if len(values) > 1 else half
+            columns = dict(labels=self.budgets, mean=mean, low=mean - half, high=mean + half, sd=sd)
+            parts.append(polars.DataFrame({"strategy": [name] * len(mean), **columns, "n": [len(values)] * len(mean)}))
+        return polars.concat(parts)
+
+    def labels_saved(self, against: str = "random") -> polars.DataFrame:
+        """strategy, labels, needs, bound, saved, low, high (of saved, 95 % bootstrap): see `Savings`."""
+        types = dict(strategy=str, labels=int, needs=float, bound=str, saved=float, low=float, high=float)
+        rows = []
+        for name, s in self.savings(against).items():
+            columns = (s.budgets, s.needs, s.bound, s.saved, s.low - s.budgets, s.high - s.budgets)
+            rows += [(name, *cells) for cells in zip(*(column.tolist() for column in columns), strict=True)]
+        return polars.DataFrame(rows, types, orient="row")
+
+    def significance(self, against: str = "random") -> polars.DataFrame:
+        """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
+
+        difference, low, high : mean difference to `against` and its 95 % t interval
+        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
+            all strategies and budgets for the budgets. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds
+        """
+        tests: list[Row] = []
+        for name in self.others(against):
+            ours, theirs = self.paired(name, against)
+            gap = ours - theirs
+            tests.append(_test(name, "aulc", None, area(self.budgets, gap)))
+            tests += [_test(name, self.metric, b, gap[:, i]) for i, b in enumerate(self.budgets.tolist())]
+        for family in ("aulc", self.metric):
+            members = [test for test in tests if test["metric"] == family]
+            for p in ("p_t", "p_wilcoxon"):
+                for test, corrected in zip(members, holm([test[p] for test in members]), strict=True):
+                    test[f"{p}_holm"] = float(corrected)
+        types = dict(strategy=str, metric=str, labels=int, difference=float, low=float, high=float, n=int)
+        types |= dict.fromkeys(("p_t", "p_wilcoxon", "p_t_holm", "p_wilcoxon_holm"), float)
+        return polars.DataFrame(tests, types)
+
+    def summary(self, against: str = "random") -> polars.DataFrame:
+        """A row per strategy, the largest area first; null where `against` would be compared with itself.
+
+        aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
+        saved, saved_bound : labels saved at the largest budget, see `Savings`; saved_median(_bound) : at the median
+        p_holm : t test on the area, corrected for the number of strategies
+        """
+        ranks, savings = self.ranks(), self.savings(against)
+        tested = self.significance(against).filter(polars.col("metric") == "aulc")
+        p_holm = dict(zip(tested["strategy"], tested["p_t_holm"], strict=True))
+        rows = []
+        for name in self.strategies:
+            mean, half = t_interval(self.aulc(name))
+            s = savings.get(name)
+            saved = (None,) * 4 if s is None else (float(s.saved[-1]), str(s.bound[-1]), *s.median())
+            rows.append((name, float(mean), float(half), ranks[name], *saved, p_holm.get(name)))
+        types = dict(strategy=str, aulc=float, aulc_half=float, rank=float, saved=float, saved_bound=str)
+        types |= dict(saved_median=float, saved_median_bound=str, p_holm=float)
+        frame = polars.DataFrame(rows, types, orient="row")
+        return frame.sort("aulc", descending=True, maintain_order=True)
+
+
+def _test(strategy: str, metric: str, labels: int | None, gap: Floats) -> Row:
+    """A row of `Curves.significance`."""
+    (mean, half), (p_t, p_wilcoxon) = t_interval(gap), paired_tests(gap)
+    interval = dict(difference=float(mean), low=float(mean - half), high=float(mean + half), n=len(gap))
+    return dict(strategy=strategy, metric=metric, labels=labels, **interval, p_t=p_t, p_wilcoxon=p_wilcoxon)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,8 @@ MIN_LABELS = 20  # with fewer, a learning curve is noise
 class Resampled:
     """How often models that had not seen a labelled row predicted its class.
 
-    Attributes
-    ----------
-    labels : array of shape (n_sizes,)
-        Training sizes.
-    right : array of shape (n_labels, n_sizes)
-        The share of the repetitions in which the row was classified correctly.
+    labels : training sizes
+    right : array of shape (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
     """
 
     labels: npt.NDArray[np.int64]
@@ -38,15 +35,9 @@ class Resampled:
 
 
 def learning_curve(
-    X: Any,
-    y: Any,
-    estimator: Any = "logistic",
-    sizes: Iterable[int] | None = None,
-    *,
-    folds: int = 5,
-    repeats: int = 5,
-    seed: int = 0,
-) -> Resampled:
+    X: Any, y: Any, estimator: Any = "logistic", sizes: Iterable[int] | None = None,
+    *, folds: int = 5, repeats: int = 5, seed: int = 0,
+) -> Resampled:  # fmt: skip
     """Accuracy against training size, estimated from labelled rows alone.
 
     Each repetition deals the rows into folds, each class evenly. For each fold, models are fitted on growing samples
@@ -54,9 +45,7 @@ def learning_curve(
 
     Parameters
     ----------
-    X : array of shape (n_labels, n_columns)
-        The labelled rows.
-    y : their labels
+    X, y : the labelled rows and their labels
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
     sizes : training sizes; by default eight in geometric steps
     folds, repeats, seed : how the rows are dealt, and how often
@@ -75,7 +64,12 @@ def learning_curve(
         raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
     if not 2 <= folds <= len(y) or repeats < 1:
         raise UserError(f"folds must be 2 to {len(y)} and repeats at least 1, got {folds} and {repeats}")
-    labels = _sizes(sizes, len(classes), most=len(y) - -(-len(y) // folds))
+    most = len(y) - ceil(len(y) / folds)
+    if sizes is None:
+        sizes = np.geomspace(min(max(5, len(classes)), most / 2), most, 8).round()
+    labels = np.unique(np.array(list(sizes), np.int64))
+    if not len(labels) or labels[0] < 1 or labels[-1] > most:
+        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {labels.tolist()}")
 
     model = for_pool(estimator, X)
     right = np.zeros((len(y), len(labels)))
@@ -89,15 +83,6 @@ def learning_curve(
                 fitted = fit_model(model, seed, X[train[:size]], y[train[:size]])
                 right[test, i] += predict(fitted, X[test]) == y[test]
     return Resampled(labels, right / repeats)
-
-
-def _sizes(sizes: Iterable[int] | None, n_classes: int, most: int) -> npt.NDArray[np.int64]:
-    if sizes is None:
-        return np.unique(np.geomspace(min(max(5, n_classes), most / 2), most, 8).round().astype(np.int64))
-    given = np.unique(np.array(list(sizes), np.int64))
-    if not len(given) or given[0] < 1 or given[-1] > most:
-        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {given.tolist()}")
-    return given
 
 
 def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:

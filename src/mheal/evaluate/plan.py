@@ -35,7 +35,7 @@ class CoveragePlan:
     energy : array of shape (n,)
         Mean of −log distance over pairs of picks and labelled rows; NaN for one row alone.
     n_labeled : rows that were labelled before
-    knee : number of picks at which the radius turns from falling steeply to falling slowly; None without such a point
+    target : accuracy to reach, or None
     """
 
     radius: Floats
@@ -50,14 +50,18 @@ class CoveragePlan:
 
     @cached_property
     def knee(self) -> float | None:
-        """See the class."""
+        """Picks at which the radius turns from falling steeply to falling slowly; None without such a point."""
         return knee(self.labels, self.radius)
 
     @property
     def table(self) -> Table:
         """Radius and energy at round numbers of labels."""
         beside = f", besides the {self.n_labeled:,} labelled rows" if self.n_labeled else ""
-        rows = [[f"{n:,}", f"{self.radius[n - 1]:.2f}", _decimal(self.energy[n - 1])] for n in steps(len(self.radius))]
+        rows = []
+        for n in steps(len(self.radius)):
+            energy = self.energy[n - 1]
+            shown = "–" if np.isnan(energy) else f"{energy:.3f}".replace("-", "−")
+            rows.append([f"{n:,}", f"{self.radius[n - 1]:.2f}", shown])
         return Table(f"Coverage by mheal{beside}", ["labels", "coverage radius", "energy"], rows)
 
     @property
@@ -83,7 +87,8 @@ class CoveragePlan:
         """Draw radius and energy as a PNG file."""
         from .plots import coverage_picture
 
-        _write(path, coverage_picture(self.labels, self.radius, self.energy, self.knee))
+        with replacing(Path(path)) as part:
+            part.write_bytes(coverage_picture(self.labels, self.radius, self.energy, self.knee))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +118,11 @@ class AccuracyPlan:
     @property
     def table(self) -> Table:
         """Expected accuracy and its interval at round numbers of further labels."""
-        further = sorted({0, min(self.batch, self.ahead), *(n for n in steps(self.ahead) if n > self.batch)})
         rows = []
-        for n in further:
+        for n in sorted({0, self.batch, *(n for n in steps(self.ahead) if n > self.batch)}):
             value, low, high = self.fit.predict(self.n_labeled + n)
-            cells = f"{100 * value:.1f}", f"{100 * max(low, 0):.1f} to {100 * min(high, 1):.1f}"
-            rows.append([f"{self.n_labeled + n:,}", *cells])
+            interval = f"{100 * max(low, 0):.1f} to {100 * min(high, 1):.1f}"
+            rows.append([f"{self.n_labeled + n:,}", f"{100 * value:.1f}", interval])
         caption = f"Accuracy of {self.estimator} in %, estimated from {self.n_labeled:,} labels"
         return Table(caption, ["labels", "expected", f"{self.fit.level:.0%} interval"], rows)
 
@@ -137,7 +141,8 @@ class AccuracyPlan:
         from .plots import accuracy_picture
 
         last = self.n_labeled + self.ahead
-        _write(path, accuracy_picture(self.curve, self.fit, self.n_labeled, last, self.target))
+        with replacing(Path(path)) as part:
+            part.write_bytes(accuracy_picture(self.curve, self.fit, self.n_labeled, last, self.target))
 
 
 def coverage_plan(
@@ -153,25 +158,18 @@ def coverage_plan(
     target : accuracy to reach; it only adds a sentence that it takes labels to know
     random_state : as for `mheal.select`
     """
-    _check_target(target)
+    check_target(target)
     X = as_array(X)
-    rows = as_labeled(() if labeled is None else labeled, len(X))
-    n = horizon(len(X), len(rows), n)
-    picks = select(X, n, labeled=rows, random_state=random_state)
+    rows = as_labeled(labeled, len(X))
+    picks = select(X, horizon(len(X), len(rows), n), labeled=rows, random_state=random_state)
     energy = MHEAL(random_state=random_state).energy(X, np.concatenate([rows, picks.indices]))[len(rows) :]
-    return CoveragePlan(picks.radius, energy, len(rows), target=target)
+    return CoveragePlan(picks.radius, energy, len(rows), target)
 
 
 def accuracy_plan(
-    X: Any,
-    y: Any,
-    *,
-    estimator: Any = "logistic",
-    ahead: int = HORIZON,
-    batch: int = 50,
-    target: float | None = None,
-    random_state: int = 0,
-) -> AccuracyPlan:
+    X: Any, y: Any, *, estimator: Any = "logistic", ahead: int = HORIZON, batch: int = 50,
+    target: float | None = None, random_state: int = 0,
+) -> AccuracyPlan:  # fmt: skip
     """The accuracy to expect from more labels.
 
     Parameters
@@ -183,7 +181,7 @@ def accuracy_plan(
     target : accuracy to reach, as a share
     random_state : seed of the folds and of the intervals
     """
-    _check_target(target)
+    check_target(target)
     if ahead < 1 or batch < 1:
         raise UserError(f"ahead and batch must be at least 1 label, got {ahead} and {batch}")
     curve = learning_curve(X, y, estimator, seed=random_state)
@@ -197,6 +195,13 @@ def horizon(n_rows: int, n_labeled: int = 0, n: int | None = None) -> int:
     """Further labels that a plan looks at: n if it is given, else 1000, at most half the pool."""
     left = n_rows - n_labeled
     return as_budget(max(1, min(HORIZON, n_rows // 2, left)) if n is None else n, left)
+
+
+def check_target(target: float | None, name: str = "the target accuracy") -> None:
+    """Refuse an accuracy that is no share, such as one in percent."""
+    if target is not None and not 0 < target < 1:
+        hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
+        raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")
 
 
 def steps(last: int) -> list[int]:
@@ -217,28 +222,13 @@ def knee(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if x.ndim != 1 or x.shape != y.shape:
-        raise UserError(f"x and y must be lists of the same length, got shapes {x.shape} and {y.shape}")
+        raise ValueError(f"x and y must be lists of the same length, got shapes {x.shape} and {y.shape}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise UserError("x and y must be finite: leave out the budgets at which the curve is infinite")
+        raise ValueError("x and y must be finite: leave out the budgets at which the curve is infinite")
     if (np.diff(x) <= 0).any():
-        raise UserError("x must increase: sort the points by x")
+        raise ValueError("x must increase: sort the points by x")
     if len(x) < 3 or y[-1] >= y[0]:
         return None
     below = (y[0] - y) / (y[0] - y[-1]) - (x - x[0]) / (x[-1] - x[0])  # along y, √2 times the distance
     farthest = int(np.argmax(np.round(below, 12)))  # rounding apart, the first
     return float(x[farthest]) if below[farthest] > 1e-9 else None
-
-
-def _check_target(target: float | None) -> None:
-    if target is not None and not 0 < target < 1:
-        hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
-        raise UserError(f"the target accuracy is a share between 0 and 1, got {target:g}{hint}")
-
-
-def _decimal(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}".replace("-", "−")
-
-
-def _write(path: str | PathLike[str], png: bytes) -> None:
-    with replacing(Path(path)) as part:
-        part.write_bytes(png)

@@ -1,4 +1,4 @@
-"""Pictures: learning curves, and those of a plan."""
+"""Pictures, as the bytes of a PNG: learning curves, and those of a plan."""
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ FEW = 4  # up to so many strategies, all get strong lines and bands
 
 
 def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
-    """A PNG of the mean metric against labels, bands for 95 % t intervals, each line named at its end.
+    """The mean metric against labels, bands for 95 % t intervals, each line named at its end.
 
     mheal and random stand out; the rest are thinner, and without bands where there are many.
     """
@@ -36,42 +36,38 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
     height = max(4.5, 1.0 + 0.19 * len(looks))
     figure = Figure(figsize=(7.5, height), layout="constrained", facecolor=paper)
     ax = figure.subplots()
+    bounds = (0, 1) if curves.is_share else (-np.inf, np.inf)
+    ends = []
     for name in curves.strategies:
-        _draw(ax, curves.budgets, curves.values(name), *looks[name], name in prominent, curves.is_share)
+        colour, marker = looks[name]
+        width, opacity = (2.0, 1.0) if name in prominent else (1.0, 0.7)
+        mean, half = t_interval(curves.values(name))
+        if name in prominent and np.isfinite(half).all():
+            band = np.clip([mean - half, mean + half], *bounds)
+            ax.fill_between(curves.budgets, *band, color=colour, alpha=0.13, linewidth=0)
+        ax.plot(
+            curves.budgets, mean, color=colour, marker=marker, markersize=2.5 * width, linewidth=width, alpha=opacity,
+            zorder=2 + width,
+        )  # fmt: skip
+        ends.append(mean[-1])
+
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top)
-    last = np.array([curves.values(name)[:, -1].mean() for name in curves.strategies])
     gap = (top - bottom) * 0.19 / (height - 1)
-    for name, end, beside in zip(curves.strategies, last, _apart(last, gap, top), strict=True):
+    for name, end, beside in zip(curves.strategies, ends, _apart(np.array(ends), gap, top), strict=True):
         ax.annotate(
-            name,
-            (curves.budgets[-1], end),
-            xytext=(1.02, beside),
-            textcoords=ax.get_yaxis_transform(),
-            color=looks[name][0],
-            va="center",
-            fontsize=10 if name in prominent else 8.5,
-            weight="bold" if name == "mheal" else "normal",
-            annotation_clip=False,
+            name, (curves.budgets[-1], end), xytext=(1.02, beside), textcoords=ax.get_yaxis_transform(),
+            color=looks[name][0], va="center", fontsize=10 if name in prominent else 8.5,
+            weight="bold" if name == "mheal" else "normal", annotation_clip=False,
             parse_math=False,  # a name with two dollar signs is still a name
-        )
-    _axes(ax, curves, ink, paper)
-    return _png(figure)
+        )  # fmt: skip
 
-
-def _draw(ax: Any, budgets: Any, values: Floats, colour: str, marker: str, prominent: bool, share: bool) -> None:
-    mean, half = t_interval(values)
-    if prominent and np.isfinite(half).all():
-        bounds = (0, 1) if share else (-np.inf, np.inf)
-        ax.fill_between(budgets, *np.clip([mean - half, mean + half], *bounds), color=colour, alpha=0.13, linewidth=0)
-    width, opacity = (2.0, 1.0) if prominent else (1.0, 0.7)
-    style = dict(color=colour, marker=marker, markersize=2.5 * width, linewidth=width, alpha=opacity, zorder=2 + width)
-    ax.plot(budgets, mean, **style)
-
-
-def _axes(ax: Any, curves: "Curves", ink: str, paper: str) -> None:
-    """Axes, their names, and the colours of both."""
+    splits = max(len(curves.seeds(name)) for name in curves.strategies)
+    interval = ", mean and 95 % interval" if splits > 1 else ""
+    _label(ax, f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", f"test {curves.metric_title}", ink)
     ax.set_facecolor(paper)
+    ax.tick_params(colors=ink)
+    ax.spines[["left", "bottom"]].set_color(ink)
     if curves.budgets[-1] >= 10 * curves.budgets[0]:
         ax.set_xscale("log")
         ax.xaxis.set_minor_locator(NullLocator())
@@ -79,16 +75,7 @@ def _axes(ax: Any, curves: "Curves", ink: str, paper: str) -> None:
         ax.set_xticks(curves.budgets, [f"{b:,}" for b in curves.budgets])
     if curves.is_share:
         ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.set_xlabel("labels", color=ink)
-    ax.set_ylabel(f"test {curves.metric_title}", color=ink)
-    splits = max(len(curves.seeds(name)) for name in curves.strategies)
-    interval = ", mean and 95 % interval" if splits > 1 else ""
-    title = f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}"
-    ax.set_title(title, loc="left", fontsize=11, color=ink)
-    ax.tick_params(colors=ink)
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(ink)
+    return _png(figure)
 
 
 def _apart(heights: Floats, gap: float, top: float) -> Floats:
@@ -103,7 +90,7 @@ def _apart(heights: Floats, gap: float, top: float) -> Floats:
 
 
 def coverage_picture(labels: Any, radius: Floats, energy: Floats, knee: float | None = None) -> bytes:
-    """A PNG of the coverage radius, with its knee, and of the energy against labels."""
+    """The coverage radius, with its knee, and the energy against labels."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(labels, radius, color=BLUE, linewidth=2)
@@ -118,14 +105,13 @@ def coverage_picture(labels: Any, radius: Floats, energy: Floats, knee: float | 
 
 
 def accuracy_picture(curve: Resampled, fit: CurveFit, now: int, most: int, target: float | None = None) -> bytes:
-    """A PNG of the measured accuracies and of the fitted curve with its interval, up to `most` labels."""
+    """The measured accuracies and the fitted curve with its interval, up to `most` labels."""
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     ax = figure.subplots()
     grid = np.geomspace(curve.labels[0], most, 120)
     value, low, high = np.array([fit.predict(n) for n in grid]).T
-    band = f"fitted curve, {fit.level:.0%} interval"
     ax.fill_between(grid, np.maximum(low, 0), np.minimum(high, 1), color=BLUE, alpha=0.13, linewidth=0)
-    ax.plot(grid, value, color=BLUE, linewidth=2, label=band)
+    ax.plot(grid, value, color=BLUE, linewidth=2, label=f"fitted curve, {fit.level:.0%} interval")
     ax.plot(curve.labels, curve.accuracy, "o", color=GREY, markersize=5, label="measured on your labels")
     ax.axvline(now, color=GREY, linestyle=":", linewidth=1)
     ax.annotate(" labels now", (now, 0.02), xycoords=ax.get_xaxis_transform(), color=GREY, fontsize=9)
@@ -137,10 +123,10 @@ def accuracy_picture(curve: Resampled, fit: CurveFit, now: int, most: int, targe
     return _png(figure)
 
 
-def _label(ax: Any, title: str, height: str) -> None:
-    ax.set_title(title, loc="left", fontsize=11)
-    ax.set_xlabel("labels")
-    ax.set_ylabel(height)
+def _label(ax: Any, title: str, height: str, ink: str = "black") -> None:
+    ax.set_title(title, loc="left", fontsize=11, color=ink)
+    ax.set_xlabel("labels", color=ink)
+    ax.set_ylabel(height, color=ink)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
 

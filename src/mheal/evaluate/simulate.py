@@ -11,7 +11,7 @@ Seed s decides everything that is random about a (strategy, seed) unit:
 - random states of the estimator that are None are set to s.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -22,60 +22,43 @@ import numpy.typing as npt
 
 from ..api import select
 from ..classes import as_classes
-from ..estimators import estimator_name, fit_model, for_pool, resolve_estimator
+from ..estimators import estimator_name, fit_model, for_pool, predict, resolve_estimator, single_threaded, user_code
 from ..exceptions import UserError
 from ..scaling import Scaling, comparable
 from ..strategies.random import Random
 from ..strategy import Strategy
 from ..validation import as_array
-from .checks import as_budgets, as_seeds, as_strategies, split_sizes
+from .checks import Metric, Strategies, as_budgets, as_metric, as_seeds, as_strategies, split_sizes
 from .curves import Curves, Row
-from .metrics import Metric, as_metric, scores
 
 Rows = npt.NDArray[np.int64]
-Step = tuple[Rows, Any, float]  # rows labelled so far, the model fitted on them, seconds spent picking
 NONE: Rows = np.empty(0, np.int64)
 
 
 def simulate(
-    X: Any,
-    y: Any,
-    strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy],
-    budgets: Iterable[int],
-    estimator: Any = "logistic",
-    seeds: int | Iterable[int] = 5,
-    metric: Any = "accuracy",
-    *,
-    scaling: Scaling = "auto",
-    test_size: float = 0.3,
-    max_test: int = 5000,
-    max_pool: int | None = None,
-) -> Curves:
+    X: Any, y: Any, strategies: Strategies, budgets: Iterable[int], estimator: Any = "logistic",
+    seeds: int | Iterable[int] = 5, metric: Any = "accuracy", *, scaling: Scaling = "auto",
+    test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None,
+) -> Curves:  # fmt: skip
     """Learning curves of every strategy: a metric on held-out rows against the number of labels, for each seed.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_columns)
     y : their classes: integers, booleans or strings
-    strategies : list of names or `Strategy` instances, or dict
-        The keys of a dict name the curves.
+    strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
     estimator : str or classifier
         The classifier that learns from the labels: "logistic", "svm", "knn", "forest", "logistic+knn" (columns are
         scaled for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline. It
         is cloned for each fit and sees the columns as they are in X. Labels of one class give a constant prediction.
-    seeds : int or list of int
-        Number of splits, or their seeds.
+    seeds : number of splits, or a list of their seeds
     metric : str or callable
         "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
         scorer(estimator, X, y); larger is better.
     scaling : scaling for the picks, as for `mheal.select`
     test_size, max_test : this share of the rows is held out, but at most so many
     max_pool : at most so many of the other rows form the pool; None takes all
-
-    Returns
-    -------
-    Curves
 
     Examples
     --------
@@ -92,20 +75,11 @@ def simulate(
 
 
 def runs(
-    X: Any,
-    y: Any,
-    strategies: Sequence[str | Strategy] | Mapping[str, str | Strategy],
-    budgets: Iterable[int],
-    estimator: Any = "logistic",
-    seeds: int | Iterable[int] = 5,
-    metric: Any = "accuracy",
-    *,
-    scaling: Scaling = "auto",
-    test_size: float = 0.3,
-    max_test: int = 5000,
-    max_pool: int | None = None,
+    X: Any, y: Any, strategies: Strategies, budgets: Iterable[int], estimator: Any = "logistic",
+    seeds: int | Iterable[int] = 5, metric: Any = "accuracy", *, scaling: Scaling = "auto",
+    test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None,
     done: Collection[tuple[str, int]] = frozenset(),
-) -> Iterator[list[Row]]:
+) -> Iterator[list[Row]]:  # fmt: skip
     """The rows of `simulate` for one (strategy, seed) after another, as they are finished, without those in `done`.
 
     The rows of a unit depend on the data, the options, the strategy and the seed alone: an interrupted simulation can
@@ -114,108 +88,90 @@ def runs(
     X = as_array(X)
     comparable(X)  # refuses NaN and infinity by the row of X
     y = as_classes(y, n=len(X))
-    model, named = resolve_estimator(estimator), as_strategies(strategies)
-    name = estimator_name(estimator if isinstance(estimator, str) else model)
-    sizes = split_sizes(y, test_size, max_test, max_pool)
-    task = _Task(X, y, sizes, model, name, as_metric(metric), scaling, as_budgets(budgets, sizes[0]))
-    return _units(task, named, as_seeds(seeds), frozenset(done))
+    model, named, measure = resolve_estimator(estimator), as_strategies(strategies), as_metric(metric)
+    n_pool, n_test = split_sizes(y, test_size, max_test, max_pool)
+    sizes, all_seeds = as_budgets(budgets, n_pool), as_seeds(seeds)
+    about = dict(estimator=estimator_name(estimator if isinstance(estimator, str) else model))
+
+    def units() -> Iterator[list[Row]]:
+        from sklearn.model_selection import train_test_split
+
+        for seed in all_seeds:
+            todo = [name for name in named if (name, seed) not in done]
+            if not todo:
+                continue
+            pool, test = train_test_split(
+                np.arange(len(y)), train_size=n_pool, test_size=n_test, stratify=y, random_state=seed
+            )
+            hidden = _HiddenLabels(X[pool], y[pool], for_pool(model, X[pool]), scaling, seed)
+            X_test, y_test = X[test], y[test]
+            for name in todo:
+                strategy = deepcopy(named[name])  # a strategy must not remember other units
+                yield [
+                    dict(strategy=name, seed=seed, **about, labels=len(labeled))
+                    | _scores(fitted, X_test, y_test, measure)
+                    | dict(seconds=seconds)
+                    for labeled, fitted, seconds in hidden.steps(strategy, sizes)
+                ]
+
+    return units()
+
+
+def _scores(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], metric: Metric) -> dict[str, float]:
+    """Accuracy, its mean over the classes of y (balanced accuracy), and the metric, by name."""
+    correct = predict(model, X) == y
+    classes, codes = np.unique(y, return_inverse=True)
+    recall = np.bincount(codes, weights=correct, minlength=len(classes)) / np.bincount(codes)
+    found = dict(accuracy=float(correct.mean()), balanced_accuracy=float(recall.mean()))
+    if metric.scorer is not None:
+        failure = f"metric {metric.name} cannot score {estimator_name(model)}"
+        remedy = "choose another metric, or larger budgets"
+        with single_threaded(model), user_code(failure, remedy):
+            value = float(metric.scorer(model, X, y))
+        if not np.isfinite(value):
+            raise UserError(f"{failure}, it gives {value}: {remedy}")
+        found[metric.name] = value
+    return found
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """What all units share."""
+class _HiddenLabels:
+    """A pool whose labels are revealed as rows are picked."""
 
     X: npt.NDArray[Any]
     y: npt.NDArray[Any]
-    sizes: tuple[int, int]  # rows of the pool, of the test set
-    estimator: Any
-    estimator_name: str
-    metric: Metric
-    scaling: Scaling
-    budgets: list[int]
-
-
-def _units(
-    task: _Task, strategies: dict[str, Strategy], seeds: list[int], done: frozenset[tuple[str, int]]
-) -> Iterator[list[Row]]:
-    for seed in seeds:
-        todo = [name for name in strategies if (name, seed) not in done]
-        if todo:
-            split = _Split.of(task, seed)
-        for name in todo:
-            strategy = deepcopy(strategies[name])  # a strategy must not remember other units
-            yield [
-                dict(strategy=name, seed=seed, estimator=task.estimator_name, labels=len(labeled))
-                | scores(model, split.X_test, split.y_test, task.metric)
-                | dict(seconds=seconds)
-                for labeled, model, seconds in split.steps(strategy, task.budgets)
-            ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Split:
-    """One split: the pool, its hidden labels, and the test set."""
-
-    X: npt.NDArray[Any]
-    y: npt.NDArray[Any]
-    X_test: npt.NDArray[Any]
-    y_test: npt.NDArray[Any]
     estimator: Any
     scaling: Scaling
     seed: int
 
-    @classmethod
-    def of(cls, task: _Task, seed: int) -> "_Split":
-        from sklearn.model_selection import train_test_split
-
-        n_pool, n_test = task.sizes
-        pool, test = train_test_split(
-            np.arange(len(task.y)), train_size=n_pool, test_size=n_test, stratify=task.y, random_state=seed
-        )
-        X, y = task.X, task.y
-        estimator = for_pool(task.estimator, X[pool])
-        return cls(X[pool], y[pool], X[test], y[test], estimator, task.scaling, seed)
-
-    def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
-        """What is labelled at each budget, and the model fitted on it."""
-        if strategy.kind == "ranked":
-            picks, seconds = self.pick(strategy, budgets[-1])
-            for budget in budgets:
-                yield picks[:budget], self.fit(picks[:budget]), seconds
-        elif strategy.kind == "one-shot":
-            for budget in budgets:
-                picks, seconds = self.pick(strategy, budget)
-                yield picks, self.fit(picks), seconds
-        else:
-            yield from self.rounds(strategy, budgets)
-
-    def rounds(self, strategy: Strategy, budgets: list[int]) -> Iterator[Step]:
-        """Rounds of an adaptive strategy: each picks what is missing to the next budget."""
+    def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[tuple[Rows, Any, float]]:
+        """For each budget the labelled rows, the model fitted on them, and the seconds spent picking."""
         labeled, model, total = NONE, None, 0.0
+        if strategy.kind == "ranked":
+            order, total = self.pick(strategy, budgets[-1])
         for budget in budgets:
-            if not len(labeled) and (strategy.needs_model or strategy.needs_labels):
+            if strategy.kind == "ranked":
+                labeled = order[:budget]
+            elif strategy.kind == "one-shot":
+                labeled, total = self.pick(strategy, budget)
+            elif not len(labeled) and (strategy.needs_model or strategy.needs_labels):
                 labeled, _ = self.pick(Random(), budget)
             else:
                 picks, seconds = self.pick(strategy, budget - len(labeled), labeled, model)
                 labeled, total = np.concatenate([labeled, picks]), total + seconds
-            model = self.fit(labeled)
+            model = fit_model(self.estimator, self.seed, self.X[labeled], self.y[labeled])
             yield labeled, model, total
 
     def pick(self, strategy: Strategy, n: int, labeled: Rows = NONE, model: Any = None) -> tuple[Rows, float]:
         """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = dict(labeled=labeled, scaling=self.scaling, random_state=self.seed)
         if len(labeled) and (strategy.needs_model or len(labeled) >= strategy.min_labels):
             given["y"] = self.y[labeled]
             if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
                 given["estimator"] = model
         start = perf_counter()
-        rows = select(
-            self.X, n, strategy=strategy, labeled=labeled, scaling=self.scaling, random_state=self.seed, **given
-        ).indices
+        rows = select(self.X, n, strategy=strategy, **given).indices
         seconds = perf_counter() - start
         if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
-            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+            raise ValueError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
         return rows, seconds
-
-    def fit(self, labeled: Rows) -> Any:
-        return fit_model(self.estimator, self.seed, self.X[labeled], self.y[labeled])

@@ -34,9 +34,8 @@ def holm(p: npt.ArrayLike) -> Floats:
     """Holm's step-down correction: p values that stay valid for the whole family together."""
     p = np.asarray(p, np.float64)
     order = p.argsort(kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     corrected = np.empty_like(p)
-    corrected[order] = np.minimum(raised, 1.0)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     return corrected
 
 
@@ -59,12 +58,8 @@ def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
 class Savings:
     """For each budget of a strategy, the labels that the baseline needs for the same mean value of the metric.
 
-    Attributes
-    ----------
-    budgets : the numbers of labels
-    needs : the baseline's number of labels. Where `bound` is ">" (or "<") its curve ends below (or begins above) the
-        value, and `needs` is its last (or first) budget
-    bound : "=", ">" or "<" for each budget
+    bound : "=", or ">" (or "<") where the baseline's curve ends below (or begins above) the value
+    needs : the baseline's number of labels; its last (or first) budget at these bounds
     low, high : 95 % bootstrap interval of `needs` over the seeds, from 0 where the curve may begin above the value, to
         infinity where it may end below
     """
@@ -91,8 +86,8 @@ class Savings:
 def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats, seed: int = 0) -> Savings:
     """Compare two sets of curves of shape (seeds, budgets), for the same seeds, at equal mean values."""
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
-    bound = np.select([needs == np.inf, needs == 0], [">", "<"], "=")
-    shown = np.select([needs == np.inf, needs == 0], [budgets[-1], budgets[0]], needs)
+    beyond = [needs == np.inf, needs == 0]
+    bound, needs = np.select(beyond, [">", "<"], "="), np.select(beyond, [budgets[-1], budgets[0]], needs)
     low = high = np.full(len(budgets), np.nan)
     if len(ours) > 1:
         draws = np.random.default_rng(seed).integers(len(ours), size=(RESAMPLES, len(ours)))
@@ -100,7 +95,7 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats,
         low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite
         high = np.quantile(resampled, 0.975, axis=0, method="higher")
         low, high = np.minimum(low, budgets[-1]), np.maximum(high, budgets[0])  # beyond the ends nothing is known
-    return Savings(budgets, shown, bound, low, high)
+    return Savings(budgets, needs, bound, low, high)
 
 
 def _needs(budgets: npt.NDArray[np.int64], curve: Floats, targets: Floats) -> Floats:

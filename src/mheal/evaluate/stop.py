@@ -12,7 +12,6 @@ from .statistics import Floats
 RESAMPLES = 500
 EXPONENTS = (0.01, 5.0)  # outside, a curve is straight in log n, or over before it begins
 GRID, ZOOMS = 40, 4
-BLOCK = 100  # curves fitted at once
 
 
 class Estimate(NamedTuple):
@@ -84,9 +83,15 @@ def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 
     The intervals cover the noise, not the error of the law itself: trust them up to about twice the largest number of
     labels.
     """
-    n, Y = _checked(labels, accuracy)
+    n, Y = np.asarray(labels, np.float64), np.atleast_2d(np.asarray(accuracy, np.float64))
+    if n.ndim != 1 or Y.shape[1:] != n.shape:
+        raise ValueError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
+    if len(np.unique(n)) < 4 or n.min() < 1:
+        raise UserError("a curve needs at least 4 different numbers of labels, each at least 1")
+    if not (np.isfinite(Y).all() and Y.min() >= 0 and Y.max() <= 1):
+        raise ValueError("accuracies must be shares between 0 and 1")
     mean = Y.mean(axis=0)
-    a, b, c = _least_squares(n, mean[None])[:, 0]
+    law = _least_squares(n, mean[None])[:, 0]
     rng = np.random.default_rng(seed)
     if len(Y) > 1:
         free = len(Y) - 1
@@ -94,12 +99,13 @@ def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 
         noise = (weights @ (Y - mean)) * np.sqrt(len(Y) / free)
     else:
         free = len(n) - 3
-        residual = np.sqrt(np.sum((mean - _height(np.array([a, b, c]), n)) ** 2) / free)
-        noise = residual * rng.normal(size=(RESAMPLES, len(n)))
-        mean = _height(np.array([a, b, c]), n)
+        fitted = _height(law, n)
+        noise = np.sqrt(np.sum((mean - fitted) ** 2) / free) * rng.normal(size=(RESAMPLES, len(n)))
+        mean = fitted
     # The size of the noise is itself an estimate: drawing it too widens the intervals as Student's t does.
     noise *= np.sqrt(free / rng.chisquare(free, size=(RESAMPLES, 1)))
-    return CurveFit(float(a), float(b), float(c), _least_squares(n, mean + noise), level)
+    a, b, c = law.tolist()
+    return CurveFit(a, b, c, _least_squares(n, mean + noise), level)
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class Advice:
 def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, min_gain: float = 0.005) -> Advice:
     """Go on while the target is not reached and the next `batch` labels should add at least `min_gain` accuracy."""
     if now < 1 or batch < 1:
-        raise UserError(f"now and batch must be at least 1 label, got {now} and {batch}")
+        raise ValueError(f"now and batch must be at least 1 label, got {now} and {batch}")
     gain = fit.gain(now, batch)
     reached = target is not None and fit.predict(now).value >= target
     go_on = gain.value >= min_gain and not reached
@@ -162,12 +168,8 @@ def _least_squares(n: Floats, Y: Floats) -> Floats:
     """a, b, c (the rows) for each curve of Y, each the best of the whole range of c.
 
     Given c the law is linear in a and b, whose best values within bounds have a closed form; c alone is searched,
-    on a grid that is zoomed around its best point. Thousands of bootstrap curves go through at once.
+    on a grid that is zoomed around its best point, for all curves at once.
     """
-    return np.concatenate([_search(n, Y[lo : lo + BLOCK]) for lo in range(0, len(Y), BLOCK)], axis=1)
-
-
-def _search(n: Floats, Y: Floats) -> Floats:
     bounds = np.log(EXPONENTS)
     low, high = np.full((len(Y), 1), bounds[0]), np.full((len(Y), 1), bounds[1])
     every = np.arange(len(Y))
@@ -190,14 +192,3 @@ def _linear(z: Floats, Y: Floats) -> tuple[Floats, Floats]:
     a = y_mean + b * z_mean
     at_most = np.maximum(0, (z * (1 - Y)).sum(axis=2) / np.square(z).sum(axis=2))  # b where a = 1
     return np.where(a > 1, 1.0, a), np.where(a > 1, at_most, b)
-
-
-def _checked(labels: npt.ArrayLike, accuracy: npt.ArrayLike) -> tuple[Floats, Floats]:
-    n, Y = np.asarray(labels, np.float64), np.atleast_2d(np.asarray(accuracy, np.float64))
-    if n.ndim != 1 or Y.shape[1:] != n.shape:
-        raise UserError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
-    if len(np.unique(n)) < 4 or n.min() < 1:
-        raise UserError("a curve needs at least 4 different numbers of labels, each at least 1")
-    if not (np.isfinite(Y).all() and Y.min() >= 0 and Y.max() <= 1):
-        raise UserError("accuracies must be shares between 0 and 1")
-    return n, Y

@@ -3,8 +3,6 @@
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .statistics import Savings
-
 if TYPE_CHECKING:
     from .curves import Curves
 
@@ -33,23 +31,25 @@ def summary_table(curves: "Curves", against: str) -> Table:
 
 def metric_table(curves: "Curves") -> Table:
     """The mean of each strategy at each budget, with its interval."""
-    cells: dict[str, list[str]] = {name: [] for name in curves.strategies}
+    cells: dict[str, list[str]] = {name: [name] for name in curves.strategies}
     for row in curves.table().to_dicts():
         cells[row["strategy"]].append(_value(curves, row["mean"], row["high"] - row["mean"]))
-    columns = ["labels", *map(str, curves.budgets)]
     title = curves.metric_title[:1].upper() + curves.metric_title[1:]
     caption = f"{title}{' in %' * curves.is_share}, mean ± half the 95 % interval."
-    return Table(caption, columns, [[name, *row] for name, row in cells.items()])
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
 
 
 def savings_table(curves: "Curves", against: str) -> Table:
     """The labels that each strategy saves at each budget, with their interval."""
-    cells: dict[str, list[str]] = {name: [] for name in curves.others(against)}
+    cells: dict[str, list[str]] = {name: [name] for name in curves.others(against)}
     for row in curves.labels_saved(against).to_dicts():
-        cells[row["strategy"]].append(_signed(row["saved"], row["bound"]) + _interval(row["low"], row["high"]))
-    columns = ["labels", *map(str, curves.budgets)]
+        saved = _signed(row["saved"], row["bound"])
+        if isfinite(row["low"]):  # more than one split
+            end = f"to {_signed(row['high'])}" if isfinite(row["high"]) else "or more"
+            saved += f" ({_signed(row['low'])} {end})"
+        cells[row["strategy"]].append(saved)
     caption = f"Labels that {against} needs more for the same {curves.metric_title}; negative where it needs fewer."
-    return Table(caption, columns, [[name, *row] for name, row in cells.items()])
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
 
 
 def sentences(curves: "Curves", against: str = "random") -> list[str]:
@@ -62,14 +62,11 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     if splits == 1:
         return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
     clear = [test for test in tests if test["p_t_holm"] < LEVEL]
-    better = [test for test in clear if test["difference"] > 0]
     worse = [test["strategy"] for test in clear if test["difference"] < 0]
     unclear = [test["strategy"] for test in tests if test not in clear]
 
-    savings = curves.savings(against)
-    text = [_beats(curves, test, against, savings[test["strategy"]]) for test in better]
-    if not better:
-        text.append(f"Nothing beats {against} on this data.")
+    text = [_beats(curves, test, against) for test in clear if test["difference"] > 0]
+    text = text or [f"Nothing beats {against} on this data."]
     if worse:
         text.append(f"{_are(worse)} worse than {against}.")
     if unclear:
@@ -77,8 +74,9 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     return text
 
 
-def _beats(curves: "Curves", test: dict[str, Any], against: str, savings: Savings) -> str:
+def _beats(curves: "Curves", test: dict[str, Any], against: str) -> str:
     name = test["strategy"]
+    savings = curves.savings(against)[name]
     known = (savings.bound == "=").nonzero()[0]
     at = int(known[-1]) if len(known) else 0  # the largest budget for which the baseline's curve is long enough
     budget, needs, saved = int(savings.budgets[at]), savings.needs[at], savings.saved[at]
@@ -103,17 +101,11 @@ def _are(names: list[str]) -> str:
 
 
 def _value(curves: "Curves", mean: float, half: float = float("nan")) -> str:
-    if curves.is_share:
-        return f"{100 * mean:.1f}" + (f" ± {100 * half:.1f}" if isfinite(half) else "")
-    return f"{mean:.3f}" + (f" ± {half:.3f}" if isfinite(half) else "")
+    """A mean, and half its interval where there is one; in percent where the metric is a share."""
+    numbers = [mean, half] if isfinite(half) else [mean]
+    return " ± ".join(f"{100 * x:.1f}" if curves.is_share else f"{x:.3f}" for x in numbers)
 
 
 def _signed(number: float, bound: str = "=") -> str:
     text = f"{number:+.0f}".replace("-", "−") if round(number) else "0"
     return text if bound == "=" else f"{bound} {text}"
-
-
-def _interval(low: float, high: float) -> str:
-    if not isfinite(low):  # a single split
-        return ""
-    return f" ({_signed(low)} to {_signed(high)})" if isfinite(high) else f" ({_signed(low)} or more)"

@@ -14,7 +14,7 @@ HINT = " (is it complete, and of numbers only?)"
 
 
 def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]:
-    """The shards' arrays below one another, and what their columns are.
+    """The rows of all shards, and a description of their columns.
 
     One .npy file is its memory map, not a copy. Of an .npz file it is the array called `name`, or X, or the only one
     with rows and columns. Further dimensions, as of images, are flattened.

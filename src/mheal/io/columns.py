@@ -42,7 +42,7 @@ class Table:
             yield part.select(name).collect().to_series()
 
     def list_length(self, name: str) -> int:
-        """How many numbers a row has in a column of embeddings: as many as the first that is not missing."""
+        """How many numbers the first list in a column has that is not missing; 0 if there is none."""
         for part in self.parts:
             first = part.select(pl.col(name).drop_nulls()).head(1).collect().to_series()
             if len(first):

@@ -53,9 +53,11 @@ def read_on_cluster(
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
     """A Dask array of the rows of Parquet shards, in the order of their names; nothing is read before it is needed.
 
-    pattern : a file or a pattern such as "shards/*.parquet"
+    Parameters
+    ----------
+    pattern : a file or a pattern such as ``"shards/*.parquet"``
     columns : the features; by default the embeddings if one column holds lists of numbers, else all numbers and truth
-        values but those of a column `id`
+        values but those of a column ``id``
     without : columns that are no features
     """
     return read_on_cluster(pattern, columns, without).X

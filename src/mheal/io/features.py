@@ -12,8 +12,8 @@ from .columns import first_row
 from .schema import REMEDY, Feature, Schema
 
 Array = npt.NDArray[Any]
-BLOCK = 1 << 22  # bytes of rows that are looked at together
-LOST = 1e-4  # of a column's standard deviation, which float32 may move its numbers by
+BLOCK = 1 << 22  # bytes of rows that are compared together
+LOST = 1e-4  # how far float32 may move a number, as a share of its column's standard deviation
 
 
 def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0, refuse: bool = True) -> Array:

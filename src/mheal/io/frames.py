@@ -1,4 +1,4 @@
-"""CSV, TSV, Parquet and JSONL files as polars frames, or one line that says what is wrong with the file."""
+"""CSV, TSV, Parquet and JSONL files as polars frames; errors name the line that is wrong."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ from .columns import Table
 
 
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
-    """The shards' rows below one another; they must have the same columns, in any order."""
+    """The rows of all shards, which must have the same columns, in any order."""
     frames = [read_frame(file, as_text) for file in files]
     first, names = frames[0], [file.name for file in files]
     table = Table("", [frame.lazy() for frame in frames], files=names)
@@ -26,7 +26,7 @@ def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFr
 
 
 def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
-    """One file's rows. Columns named in `as_text` are not parsed (an id 007 stays 007); categories become text."""
+    """The rows of one file. Columns named in `as_text` are not parsed: an id 007 stays 007. Categories become text."""
     suffix = file.suffix.lower()
     with reading(file):
         try:
@@ -45,7 +45,7 @@ def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def _plain(column: pl.Series) -> pl.Series:
-    """The same values in the plainest type: categories as text, arrays as lists."""
+    """The same values in a simpler type: categories as text, arrays as lists."""
     if isinstance(column.dtype, pl.Categorical | pl.Enum):
         return column.cast(pl.String)
     if isinstance(column.dtype, pl.Array):

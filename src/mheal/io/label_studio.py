@@ -38,9 +38,9 @@ def label_field(fields: Collection[str], file: str) -> str | None:
 
 
 def _annotations(task: dict[str, Any], file: str) -> list[dict[str, Any]]:
-    """The task's record once for each annotation that was submitted, and once, without a label, if none was."""
-    submitted = [note for note in task.get("annotations") or [] if not note.get("was_cancelled")]
-    labels = [_joined([_label(part.get("value"), file) for part in note.get("result") or []]) for note in submitted]
+    """A record of the task for each annotation that was submitted; one without a label if none was."""
+    submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
+    labels = [_joined([_label(part.get("value"), file) for part in one.get("result") or []]) for one in submitted]
     return [{**task.get("data", {}), "label": label} for label in labels or [None]]
 
 

@@ -1,4 +1,4 @@
-"""Labels that came back: which rows of the pool are labelled, and what they were called."""
+"""Files of labels: which rows of the pool have labels, and which."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .locate import TABLES
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """rows : labelled rows of the pool, in the order of the file; values : their labels, None if the file has none."""
+    """Rows of the pool that have labels, in the order of the file, and their labels; None if the file has only rows."""
 
     rows: npt.NDArray[np.int64]
     values: npt.NDArray[Any] | None
@@ -25,8 +25,8 @@ class Labels:
 def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
-    Items are known by the column `id_column` (or `id`) where the pool has ids, else by their row number in a column
-    `row`. Ids are compared as text. Labels are in a column `label`; an item with an empty one is not labelled yet.
+    The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
+    numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
     Without such a column, as in a file of picks, every item in the file counts as labelled.
 
     ids : the pool's ids, row by row, or None
@@ -83,7 +83,7 @@ def _key(
 ) -> tuple[str, Callable[[Any], int]]:
     """The column that says which item is meant, and how to find the item's row in the pool."""
     id_names = [name for name in dict.fromkeys((id_column or "id", "id")) if name in columns]
-    # Ids first: they stay true when the pool has grown. A mere `id` comes after `row` if ids have another name.
+    # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
     by_id = bool(id_names) and (id_names[0] == (id_column or "id") or "row" not in columns)
     if ids is not None and by_id:
         rows = {str(value): row for row, value in enumerate(ids)}

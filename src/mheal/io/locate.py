@@ -1,4 +1,4 @@
-"""From what the user typed to the files of a pool: one file, a folder of images, or a pattern of shards."""
+"""The files of a pool: one file, a folder of images, or a pattern of shards."""
 
 import os
 import re
@@ -38,7 +38,7 @@ class Located:
 
 
 def locate(source: str | Path) -> Located:
-    """The files of a pool; a pattern's matches are sorted by name."""
+    """The files that a path or a pattern names; the matches of a pattern are sorted by name."""
     text, array = str(source), None
     if named := re.fullmatch(r"(.+\.npz):([^/\\:]+)", text, re.IGNORECASE):
         text, array = named.groups()
@@ -68,7 +68,7 @@ def _folder(folder: Path) -> Located:
 
 
 def _images_below(folder: Path) -> Iterator[Path]:
-    """Image files in a folder and its subfolders; hidden ones, which file managers leave behind, are passed over."""
+    """Image files in a folder and its subfolders, without hidden ones, which file managers leave behind."""
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:

@@ -45,7 +45,7 @@ def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
 
 
 class ShardIds:
-    """The values of a column of the shards, read when they are asked for."""
+    """The values of a column of the shards, read when they are needed."""
 
     def __init__(self, files: Sequence[Path], column: str) -> None:
         self.files, self.column = files, column

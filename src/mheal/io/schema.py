@@ -1,7 +1,7 @@
-"""Which columns of a table are features, of what kind, and which one names the rows: one rule for all tables.
+"""The schema of a table: which columns are features, of what kind, and which column names the rows.
 
-Tables in memory, Parquet shards that are streamed and shards that a Dask cluster reads differ only in how their values
-are read. The schema is decided from the names and types of their columns; values are looked at where types do not tell.
+There is one rule for tables in memory, Parquet shards that are streamed, and shards on a Dask cluster: they differ only
+in how their values are read. The schema depends on names and types of columns; values are read where types do not tell.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,7 +26,7 @@ REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that is a feature; `width` columns of X come from it. A category has one for each of its `values`."""
+    """A column that is a feature, and how many columns of X it becomes: a category one for each of its `values`."""
 
     name: str
     kind: Literal["number", "category", "embedding"]
@@ -118,7 +118,7 @@ def choose(
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
-    """The column that names the rows. One that nobody named has to name each row differently, where that is checked."""
+    """The column that names the rows. By default `id`; in memory only if its values are all different."""
     if named is None and (USUAL_ID not in table.types or USUAL_ID in others):
         return None
     column = named or USUAL_ID
@@ -182,7 +182,7 @@ def _against(table: Table, name: str) -> str | None:
     if not table.in_memory:
         raise UserError(
             f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
-            "choose the columns that are features, or leave this one out"
+            "choose the columns that are features, or leave it out"
         )
     values = next(table.column(name))
     _refuse_almost_numbers(values, table.name)

@@ -1,4 +1,4 @@
-"""A contact sheet: the picked images on one page that needs no other file and no network."""
+"""A contact sheet: an HTML page with the picked images, which needs no other file."""
 
 import base64
 import io
@@ -39,16 +39,16 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
         raise UserError("a contact sheet shows images, and this pool has none: use csv, parquet, jsonl or label-studio")
     figures = []
     for rank, row in enumerate(picks.indices.tolist(), start=1):
-        why = f"row {row}, cluster {picks.cluster[rank - 1]}, gain {picks.gain[rank - 1]:.3g}"
+        details = f"row {row}, cluster {picks.cluster[rank - 1]}, gain {picks.gain[rank - 1]:.3g}"
         figures.append(
-            f'<figure title="{escape(why)}"><img alt="" src="{_thumbnail(Path(source.items[row]))}">'
+            f'<figure title="{escape(details)}"><img alt="" src="{_thumbnail(Path(source.items[row]))}">'
             f"<figcaption>{rank}. {escape(str(ids[rank - 1]))}</figcaption></figure>"
         )
     return _PAGE.format(title=f"{len(picks)} images to label", figures="\n".join(figures))
 
 
 def _thumbnail(file: Path) -> str:
-    """A data address that holds the image, small."""
+    """A small image as a data URL."""
     from PIL import Image
 
     from ..embed.images import upright

@@ -43,7 +43,7 @@ class Source:
     features : what the columns of X are, in a line
     files : the files the rows came from
     ids : the id column's values, or image paths relative to their folder; None where rows have no names. Those of
-        shards that are streamed or on a cluster stay in their files until they are asked for
+        shards that are streamed or on a cluster stay in their files until they are needed
     id_column : the name of the column the ids came from
     items : what a person would look at: image files or texts; None for vectors and tables
     skipped : (file, reason) of the images that could not be read; they are no rows of X

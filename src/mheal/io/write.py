@@ -26,12 +26,12 @@ _SUFFIXES: dict[str, Format] = {
 }
 
 
-def format_of(out: str, asked: str | None) -> Format:
-    """The format of an output file: the one asked for, else what its name says; `-` is CSV."""
-    if asked is not None:
-        if asked not in get_args(Format):
-            raise UserError(f"there is no format {asked!r}: choose from {', '.join(get_args(Format))}")
-        return asked  # type: ignore[return-value]
+def format_of(out: str, given: str | None) -> Format:
+    """The format of an output file: the one given, else that of its suffix; `-` is CSV."""
+    if given is not None:
+        if given not in get_args(Format):
+            raise UserError(f"there is no format {given!r}: choose from {', '.join(get_args(Format))}")
+        return given  # type: ignore[return-value]
     suffix = ".csv" if out == "-" else Path(out).suffix.lower()
     if suffix not in _SUFFIXES:
         raise UserError(f"cannot tell the format of {out!r}: end it in {', '.join(_SUFFIXES)}, or give --format")
@@ -70,7 +70,7 @@ def render(picks: "Selection", source: Source, form: Format) -> bytes:
 
 
 def finite_or_null(frame: "polars.DataFrame") -> "polars.DataFrame":
-    """The same with nothing where a distance is not finite: JSON has no infinity."""
+    """The same, with null for distances that are not finite, which JSON cannot hold."""
     import polars
 
     distances = polars.col("gain", "radius")
@@ -91,7 +91,7 @@ def tasks(picks: "Selection", source: Source) -> list[dict[str, Any]]:
 
 
 def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
-    """What a person needs to see of each pick to label it."""
+    """What is shown of each pick to whoever labels it."""
     rows, ids = picks.indices, source.ids_of(picks.indices)
     if source.kind == "images" and source.items is not None and ids:
         folder = Path(source.items[rows[0]])
@@ -111,7 +111,7 @@ def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
 
 
 def picks_digest(picks: "Selection") -> str:
-    """SHA-256 of the picks themselves, whatever file they are in."""
+    """SHA-256 of the picks, whatever the format of their file."""
     import hashlib
 
     columns = (picks.indices, picks.cluster, picks.gain, picks.radius)

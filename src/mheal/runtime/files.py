@@ -1,5 +1,6 @@
-"""Files are written as a whole or not at all; what cannot be read or written is the user's to mend, in one line."""
+"""Reading and writing files: written as a whole or not at all; faults of files are a UserError of one line."""
 
+import csv
 import os
 import struct
 import zlib
@@ -11,7 +12,9 @@ from zipfile import BadZipFile
 
 from ..exceptions import UserError, UserFileError
 
-BROKEN = (ValueError, EOFError, BadZipFile, zlib.error, struct.error)  # what readers raise for files of another kind
+# What readers raise for a broken file, or one of another kind.
+BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
+CUT = "it ends too early"  # what EOFErrors without a message mean
 READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is broken
 
 
@@ -38,8 +41,13 @@ def writing(path: Path) -> Iterator[None]:
     except UserError:
         raise
     except OSError as error:
-        wrong = f"cannot write {str(path)!r}: {_reason(error)}"
-        if not path.parent.is_dir():
+        reason = first_line(error)
+        if "requested and" in reason:  # how NumPy says that it could not write all
+            reason = "the disk is full"
+        wrong = f"cannot write {str(path)!r}: {reason}"
+        if path.parent.is_file():
+            wrong = f"cannot write {str(path)!r}: {str(path.parent)!r} is a file, not a folder"
+        elif not path.parent.is_dir():
             wrong = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
         raise UserFileError(wrong) from error
 
@@ -58,7 +66,7 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
     except FileNotFoundError as error:
         raise UserFileError(f"there is no file {str(file)!r}") from error
     except OSError as error:
-        raise UserFileError(f"cannot read {file.name}: {_reason(error)}") from error
+        raise UserFileError(f"cannot read {file.name}: {first_line(error, CUT)}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
     except JSONDecodeError as error:
@@ -66,17 +74,17 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, BROKEN) and type(error).__module__.partition(".")[0] not in READERS:
             raise
-        raise UserError(f"cannot read {file.name}: {_reason(error)}{hint}") from error
+        raise UserError(f"cannot read {file.name}: {first_line(error, CUT)}{hint}") from error
 
 
-def _reason(error: Exception) -> str:
-    """What an error says, in one line."""
-    said = getattr(error, "strerror", None) or str(error)
-    return said.splitlines()[0] if said else "it ends too early"
+def first_line(error: BaseException, otherwise: str = "") -> str:
+    """What an error says, in one line; `otherwise`, or its type, where it says nothing."""
+    text = getattr(error, "strerror", None) or str(error)
+    return text.splitlines()[0] if text else otherwise or type(error).__name__
 
 
 def _sweep(path: Path) -> None:
-    """Remove what runs that were killed have left beside `path`."""
+    """Remove the temporary neighbours that killed runs have left."""
     prefix, suffix = f".{path.name}.", ".part"
     for name in os.listdir(path.parent) if path.parent.is_dir() else ():
         process = name[len(prefix) : -len(suffix)]

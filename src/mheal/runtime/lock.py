@@ -1,4 +1,4 @@
-"""A lock between processes. The system drops it when a process ends, so that one that was killed leaves none."""
+"""A lock between processes. The system releases it when a process ends, also when it is killed."""
 
 import os
 from pathlib import Path
@@ -11,14 +11,14 @@ except ImportError:  # not a Unix
 
 
 class Lock:
-    """A file that one process holds at a time; where the system has no such locks, it keeps nobody out."""
+    """A file that one process locks at a time. Where the system has no such locks, it does nothing."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._held: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Hold it; BlockingIOError if somebody else does."""
+        """Lock it; BlockingIOError if another process has."""
         while fcntl is not None and self._held is None:
             held = self.file.open("ab")
             try:
@@ -30,13 +30,13 @@ class Lock:
                 pass
             if _is_at(held, self.file):
                 self._held = held
-            else:  # whoever had it deleted the file after we opened it: it would lock nobody else out
+            else:  # its former owner deleted the file after we opened it: a lock on it would exclude nobody
                 held.close()
 
     def drop(self) -> None:
-        """Let it go, and leave no file behind."""
+        """Release it, and delete the file."""
         if self._held is not None:
-            self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be somebody else's
+            self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be another process's
             self._held.close()
             self._held = None
 

@@ -47,9 +47,14 @@ class MemoryLimit:
         self._watcher: Thread | None = None
 
     def add(self, A: Any) -> None:
-        """Count a memory map, read or written, among those whose pages are given back; other arrays are let pass."""
+        """Count a memory map or a view of one, read or written, among those whose pages are given back.
+
+        Other arrays are ignored.
+        """
+        while isinstance(A, np.ndarray) and not isinstance(A, np.memmap):
+            A = A.base
         mapping = getattr(A, "_mmap", None)
-        if not isinstance(A, np.memmap) or mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
+        if mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
         with suppress(AttributeError, OSError):  # some systems know no huge pages
             mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it

@@ -1,4 +1,4 @@
-"""How far a long task is: a function that is told, and a bar on stderr that shows it."""
+"""Progress of a long task: reported to a function, and shown by a bar on stderr."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -26,9 +26,9 @@ def thread_count() -> int:
     """Number of worker threads: MHEAL_NUM_THREADS, or every core this process may use; 1 inside `one_thread`."""
     if getattr(_here, "alone", False):
         return 1
-    asked = os.environ.get(THREADS_VARIABLE, "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    wanted = os.environ.get(THREADS_VARIABLE, "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -36,7 +36,7 @@ def thread_count() -> int:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """While the block runs, the calling thread starts no others: somebody else keeps the cores busy."""
+    """While the block runs, the calling thread starts no others: other work keeps the cores busy."""
     before, _here.alone = getattr(_here, "alone", False), True
     try:
         with single_threaded_blas():

@@ -11,9 +11,9 @@ _generators = RLock()
 
 @contextmanager
 def seeded(seed: int, *, gpus: bool = True) -> Iterator[None]:
-    """While it lasts torch draws from this seed, on GPUs too or on the CPU alone; afterwards as if nothing had been.
+    """For the block torch uses this seed, on GPUs too or on the CPU alone; afterwards its generators are as before.
 
-    Its generators are everybody's, so one thread at a time may come in.
+    The generators are shared by the whole program, so one thread at a time may enter.
     """
     devices = range(torch.cuda.device_count()) if gpus else []
     with _generators, torch.random.fork_rng(devices=devices):

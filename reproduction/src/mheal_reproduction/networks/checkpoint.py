@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from mheal.exceptions import UserError
 from mheal.runtime.files import replacing
 
 
@@ -20,7 +21,7 @@ class Checkpoint:
     def load(self, device: torch.device) -> dict[str, Any] | None:
         """What was saved last, if anything was."""
         if not self.file.parent.is_dir():
-            raise ValueError(f"there is no folder {self.file.parent} for the checkpoint: make it first")
+            raise UserError(f"there is no folder {self.file.parent} for the checkpoint: make it first")
         if not self.file.exists():
             return None
         stored = None
@@ -28,7 +29,7 @@ class Checkpoint:
             with suppress(RuntimeError, pickle.UnpicklingError):
                 stored = torch.load(self.file, map_location=device, weights_only=True)
         if not isinstance(stored, dict) or stored.get("belongs") != self.belongs:
-            raise ValueError(f"{self.file} is no checkpoint of these data and parameters: name another, or delete it")
+            raise UserError(f"{self.file} is no checkpoint of these data and parameters: name another, or delete it")
         return stored
 
     def save(self, content: dict[str, Any]) -> None:

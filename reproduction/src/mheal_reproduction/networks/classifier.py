@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from mheal.embed.device_images import as_pixels
+from mheal.exceptions import UserError
 
 from .architectures import build, dropping
 from .images import TrainingImages
@@ -76,7 +77,7 @@ def accuracies(classifiers: Sequence[Classifier], images: Any, labels: Any) -> n
     pixels = images.pixels if isinstance(images, TrainingImages) else as_pixels(images, device)
     truth = torch.as_tensor(labels).to(device)
     if len(pixels) != len(truth):
-        raise ValueError(f"{len(pixels)} images but {len(truth)} labels")
+        raise UserError(f"{len(pixels)} images but {len(truth)} labels")
     hits = []
     with torch.inference_mode():
         for classifier in classifiers:

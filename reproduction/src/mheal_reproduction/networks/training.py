@@ -14,6 +14,7 @@ from torch.nn import functional
 from mheal.backends.torch.reproducible import capture, reproducible_kernels
 from mheal.embed.residual import lay_out_gradients
 from mheal.embed.simclr import shuffled_epochs
+from mheal.exceptions import UserError
 from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded
 
@@ -47,7 +48,7 @@ def train_many(
     half : compute in bfloat16 on a GPU; weights stay float32
     """
     if at_once < 1:
-        raise ValueError(f"at_once must be at least 1, not {at_once}")
+        raise UserError(f"at_once must be at least 1, not {at_once}")
     if not sets:
         return []
     groups = -(-len(sets) // at_once)
@@ -100,7 +101,7 @@ class Trainer:
     ) -> list[Classifier]:
         """One classifier per set and seed."""
         if len(sets) != len(seeds):
-            raise ValueError(f"{len(sets)} sets but {len(seeds)} seeds: each model needs its own")
+            raise UserError(f"{len(sets)} sets but {len(seeds)} seeds: each model needs its own")
         lessons = [self._check(rows, labels) for rows, labels in sets]
         trained: list[Classifier] = []
         for start in range(0, len(sets), len(self.places)):
@@ -130,10 +131,10 @@ class Trainer:
     def _check(self, rows: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[torch.Tensor, torch.Tensor]:
         r, l = np.asarray(rows), np.asarray(labels)
         if r.ndim != 1 or r.shape != l.shape or not len(r):
-            raise ValueError(f"a set needs as many labels as rows, at least one, not {r.shape} and {l.shape}")
+            raise UserError(f"a set needs as many labels as rows, at least one, not {r.shape} and {l.shape}")
         for values, end, what in ((r, len(self.images), "rows"), (l, self.classes, "labels")):
             if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= end:
-                raise ValueError(f"{what} must be integers from 0 to {end - 1}")
+                raise UserError(f"{what} must be integers from 0 to {end - 1}")
         device = self.images.pixels.device
         return torch.as_tensor(r.astype(np.int64)).to(device), torch.as_tensor(l.astype(np.int64)).to(device)
 
@@ -202,7 +203,7 @@ def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:
         return torch.optim.AdamW(weights, capturable=rate.is_cuda, **common)
     if recipe.optimiser == "sgd":
         return torch.optim.SGD(weights, momentum=0.9, nesterov=True, **common)
-    raise ValueError(f"optimiser must be adamw or sgd, not {recipe.optimiser!r}")
+    raise UserError(f"optimiser must be adamw or sgd, not {recipe.optimiser!r}")
 
 
 def default_device(images: Any, device: Any = None) -> Any:

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
+from mheal.exceptions import UserError
+
 from .hyperplanes import Float32, Hyperplanes, logistic
 from .iwal import Trace, query_probability
 
@@ -16,7 +18,7 @@ def committee(X: Float32, y: npt.ArrayLike, rng: np.random.Generator, members: i
     """Logistic regressions on bootstrap samples of the rows of X."""
     labels = np.asarray(y)
     if len(np.unique(labels)) < 2:
-        raise ValueError(f"the {len(labels)} first rows are of one class: the committee needs rows of both")
+        raise UserError(f"the {len(labels)} first rows are of one class: the committee needs rows of both")
     weights: list[Any] = []
     biases: list[Any] = []
     while len(weights) < members:
@@ -43,7 +45,7 @@ def bootstrap_iwal(
     `Trace.best` is the member of smallest weighted loss so far.
     """
     if not 1 < initial <= len(X):
-        raise ValueError(f"initial must lie between 2 and the {len(X)} rows of X, got {initial}")
+        raise UserError(f"initial must lie between 2 and the {len(X)} rows of X, got {initial}")
     hyperplanes = committee(X[:initial], np.asarray(y)[:initial], rng, members)
     margins = hyperplanes.margins(X)
     spread = query_probability(margins.min(axis=1), margins.max(axis=1), hyperplanes.largest_loss(X))

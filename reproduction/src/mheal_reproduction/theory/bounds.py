@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal.energy import CLAMP, squared_chords
+from mheal.exceptions import UserError
 from mheal.sphere import BLOCK, Float64, unit_rows
 
 
@@ -116,7 +117,7 @@ def lemma2_flip_rate(
     from ŵ_2.
     """
     if not 0 < ratio <= 1:
-        raise ValueError(f"ratio must be in (0, 1], got {ratio}")
+        raise UserError(f"ratio must be in (0, 1], got {ratio}")
     rng = np.random.default_rng(seed)
     flips = 0
     for count in _batches(trials, 2 * max(d, kappa)):
@@ -157,14 +158,14 @@ def _log_chords(W: npt.ArrayLike) -> tuple[Float64, Float64, int]:
     U = unit_rows(W)[0].astype(np.float64, copy=False)
     n = len(U)
     if n < 2:
-        raise ValueError(f"needs at least 2 rows, got {n}")
+        raise UserError(f"needs at least 2 rows, got {n}")
     logs = 0.5 * np.log(np.maximum(squared_chords(U, U), CLAMP**2))
     return logs[:-1, :-1][np.triu_indices(n - 1, k=1)], logs[-1, :-1], n * (n - 1) // 2
 
 
 def _batches(trials: int, width: int) -> Iterator[int]:
     if trials < 1:
-        raise ValueError(f"trials must be at least 1, got {trials}")
+        raise UserError(f"trials must be at least 1, got {trials}")
     step = max(1, BLOCK // max(1, width))
     return (min(step, trials - at) for at in range(0, trials, step))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mheal.exceptions import UserError
 from mheal.runtime.threads import single_threaded_blas, spans
 
 Float32 = npt.NDArray[np.float32]
@@ -25,7 +26,7 @@ class Hyperplanes:
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 2 or self.biases.shape != self.weights.shape[:1]:
-            raise ValueError(f"weights {self.weights.shape} need one bias a row, got biases {self.biases.shape}")
+            raise UserError(f"weights {self.weights.shape} need one bias a row, got biases {self.biases.shape}")
 
     @classmethod
     def random(cls, n: int, columns: int, rng: np.random.Generator) -> "Hyperplanes":

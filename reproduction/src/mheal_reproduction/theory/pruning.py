@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mheal.exceptions import UserError
+
 from .hyperplanes import Float32, Float64, Hyperplanes, Rows
 from .iwal import Trace, iwal
 
@@ -106,7 +108,7 @@ def prune(
     regions : the cluster of each row from 0, for regional rules; others ignore it
     """
     if rule.regional and regions is None:
-        raise ValueError("this rule prunes in every cluster by itself: pass the cluster of each row as regions")
+        raise UserError("this rule prunes in every cluster by itself: pass the cluster of each row as regions")
     where = np.asarray(regions) if rule.regional else np.zeros(len(X), np.int64)
     y = np.asarray(y)
     traces = []

@@ -9,6 +9,8 @@ from math import exp, log, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from mheal.exceptions import UserError
+
 
 def iwal_bound(T: float, n_hypotheses: int, delta: float = 0.05, sum_p: float | None = None) -> float:
     """IWAL's bound of R(h_T) − R(h*) after T > 1 rounds, with probability 1 − δ.
@@ -16,7 +18,7 @@ def iwal_bound(T: float, n_hypotheses: int, delta: float = 0.05, sum_p: float | 
     sum_p is Σ p_t; T, the worst case, without it.
     """
     if T <= 1:
-        raise ValueError(f"the bound needs more than 1 round (log T must be positive), got {T:g}")
+        raise UserError(f"the bound needs more than 1 round (log T must be positive), got {T:g}")
     spent = T if sum_p is None else sum_p
     first = sqrt(spent) + 6 * sqrt(log(2 * (3 + T) * T**2 / delta))
     return 2 / T * first * sqrt(log(16 * T**2 * n_hypotheses**2 * log(T) / delta))

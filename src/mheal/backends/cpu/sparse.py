@@ -7,27 +7,35 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from ..base import Floats, UnitRows
 from ..seeding import plus_plus
 
 BLOCK = 8192  # rows whose scores are dense at one time
 
-Floats = npt.NDArray[Any]
 
-
-class SparseRows:
+class SparseRows(UnitRows):
     """The rows of a CSR matrix, made unit."""
 
     def __init__(self, X: Any) -> None:
         self.U = normalize(X)
         self.U.eliminate_zeros()  # else a row of stored zeros would seem to have a direction
-        self.dtype: np.dtype[Any] = self.U.dtype
-        self.shape: tuple[int, int] = self.U.shape
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        rows, columns = self.U.shape
+        return rows, columns
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of results."""
+        return np.dtype(self.U.dtype)
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Which rows have a direction."""
         return np.diff(self.U.indptr) > 0
 
-    def directions(self, rows: npt.NDArray[np.int64]) -> Floats:
+    def directions(self, rows: npt.NDArray[Any]) -> Floats:
         """These unit rows, dense."""
         dense: Floats = self.U[rows].toarray()
         return dense

@@ -25,7 +25,7 @@ FRONT_BYTES = 1 << 27  # or as many as this holds
 
 
 class CpuPicks(PickList):
-    """Rows that are labelled or picked, and what the pool is like beside them."""
+    """Rows that are labelled or picked, and the passes that compare the pool with them."""
 
     def __init__(self, points: Staged, capacity: int) -> None:
         super().__init__(points.take, capacity, points.shape[1], points.dtype)

@@ -28,7 +28,7 @@ def connected(scheduler: str | None = None) -> Iterator[Client]:
         with _local() as cluster, Client(cluster) as client:
             yield client
         return
-    wrong = f"there is no Dask scheduler at {scheduler!r}: check the address (tcp://host:8786), or say 'local'"
+    wrong = f"there is no Dask scheduler at {scheduler!r}: check the address (tcp://host:8786), or use 'local'"
     if "://" not in scheduler:
         raise UserError(wrong)
     try:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from dask import delayed
 from distributed import Client, Future
 
-from ...exceptions import UserError, UserTypeError
+from ...exceptions import UserTypeError
 from ...runtime.threads import one_thread
-from ...validation import as_array
+from ...validation import as_array, refuse_dtype, refuse_shape
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
@@ -104,15 +104,10 @@ def checked(X: Any) -> Any:
         raise UserTypeError(
             f"X is a {type(X).__name__}: pass a Dask array (frame.to_dask_array(lengths=True) makes one)"
         )
-    if X.dtype.kind not in "fiub":
-        raise UserTypeError(f"X has dtype {X.dtype}: convert it to real numbers first")
-    if X.ndim != 2:
-        hint = "X.reshape(-1, 1) if it is one feature" if X.ndim == 1 else "X.reshape(len(X), -1)"
-        raise UserError(f"X must have rows and columns, but has {X.ndim} dimension(s): try {hint}")
+    refuse_dtype(X.dtype)
     if np.isnan([size for sizes in X.chunks for size in sizes]).any():
         X = X.copy().compute_chunk_sizes()
-    if 0 in X.shape:
-        raise UserError(f"X is empty, shape {X.shape}: it needs at least one row and one column")
+    refuse_shape(X.shape)
     return X
 
 

@@ -19,7 +19,7 @@ from .partitioned import Partitioned
 
 
 class DaskPicks(PickList):
-    """Picks on the client, and a copy on the workers; what the pool is like beside them."""
+    """Picks on the client and a copy on the workers, and the passes that compare the pool with them."""
 
     def __init__(self, store: Partitioned, capacity: int) -> None:
         super().__init__(store.take, capacity, store.shape[1], store.dtype)

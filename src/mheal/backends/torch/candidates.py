@@ -158,7 +158,7 @@ class TorchCandidates(Scored):
 
 
 class TorchPicks(PickList):
-    """Rows that are labelled or picked, and what the pool is like beside them."""
+    """Rows that are labelled or picked, and the passes that compare the pool with them."""
 
     def radii(self, weight: Floats) -> tuple[Float64, None]:
         """The largest distance left anywhere after each pick."""

@@ -66,7 +66,7 @@ class _References:
         own = own.unsqueeze(2)
         distance2.scatter_(2, own, torch.where(itself.unsqueeze(2), FAR, distance2.gather(2, own)))
         nearest = distance2.topk(self.most, dim=2, largest=False).values.clamp_min_(0).sqrt_()
-        asked = self.neighbours[label][:, None, None]
-        wanted = torch.arange(self.most, device=Z.device) < asked
-        mean = torch.where(wanted, nearest, 0).sum(2) / asked.squeeze(2)
+        count = self.neighbours[label][:, None, None]
+        counted = torch.arange(self.most, device=Z.device) < count
+        mean = torch.where(counted, nearest, 0).sum(2) / count.squeeze(2)
         out[torch.where(filled, at + lo, len(out) - 1)] = mean

@@ -1,4 +1,4 @@
-"""What may come in: tensors that can be a pool, or the one-line errors that arrays get."""
+"""Checks of tensors that come in, with the one-line errors that arrays get."""
 
 from collections.abc import Iterable
 from typing import NoReturn
@@ -6,16 +6,14 @@ from typing import NoReturn
 import torch
 
 from ...exceptions import UserError, UserTypeError
+from ...validation import refuse_shape
 
 
 def as_pool(X: torch.Tensor) -> torch.Tensor:
     """The tensor as float32 or float64, rows by columns; the same one-line errors as for arrays."""
     if X.is_complex() or X.is_sparse:
         raise UserTypeError(f"X is a {X.dtype} {X.layout} tensor: pass dense real numbers")
-    if X.ndim != 2:
-        raise UserError(f"X must have rows and columns, but has {X.ndim} dimension(s): try X.reshape(len(X), -1)")
-    if 0 in X.shape:
-        raise UserError(f"X is empty, shape {tuple(X.shape)}: it needs at least one row and one column")
+    refuse_shape(tuple(X.shape))
     X = X.detach()
     if X.dtype in (torch.float32, torch.float64):
         return X
@@ -23,7 +21,7 @@ def as_pool(X: torch.Tensor) -> torch.Tensor:
 
 
 def refuse_nonfinite(chunks: Iterable[tuple[int, torch.Tensor]]) -> NoReturn:
-    """Raise the ValueError that says where the first NaN or infinity is."""
+    """Raise the error that names the first NaN or infinity."""
     for lo, part in chunks:
         bad = ~torch.isfinite(part)
         if bool(bad.any()):

@@ -1,4 +1,4 @@
-"""Full float32: matrix products may not be rounded to TF32, whatever the rest of the program has asked for."""
+"""Full float32: matrix products may not be rounded to TF32, whatever the rest of the program has set."""
 
 from collections.abc import Callable
 from contextlib import ContextDecorator
@@ -18,13 +18,13 @@ _set_back: Callable[[], None] = _do_nothing
 
 
 def _make_exact() -> Callable[[], None]:
-    """Ask for full precision; returns what sets it back."""
+    """Set full precision; returns a function that sets it back."""
     try:
         before = torch.get_float32_matmul_precision()
     except RuntimeError:  # the program uses the newer switches of torch, which do not go together with this one
         matmul = torch.backends.cuda.matmul
-        asked, matmul.fp32_precision = matmul.fp32_precision, "ieee"
-        return lambda: setattr(matmul, "fp32_precision", asked)
+        former, matmul.fp32_precision = matmul.fp32_precision, "ieee"
+        return lambda: setattr(matmul, "fp32_precision", former)
     if before == "highest":
         return _do_nothing
     torch.set_float32_matmul_precision("highest")

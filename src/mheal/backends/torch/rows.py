@@ -20,11 +20,11 @@ class Sizes:
 
     chunk : numbers of the pool that are worked on at one time
     scores : scores that exist at one time: they stay in the cache of a GPU
-    picks : picks that are compared with at one time
+    picks : picks that rows are compared with at one time
     catch_up : candidates that are caught up together
     share : one candidate in this many goes to the front
     first : picks that all candidates are compared with at the beginning
-    burst : picks between two looks at what they gave
+    burst : picks made on the device before the host checks them
     cached : candidates whose scores are kept exact; None: as many as the device's cache holds
     """
 
@@ -71,7 +71,7 @@ class OnHost:
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """All rows in order: where each chunk begins, and its rows, which last until the next chunk is asked for."""
+        """All rows in order: where each chunk begins, and its rows, valid until the next chunk."""
         parts = spans(self.shape[0], self.sizes.chunk_rows(self.shape[1]))
         yield from self._overlapped(parts) if self.device.type == "cuda" else self._plain(parts)
 

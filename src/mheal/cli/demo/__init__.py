@@ -3,21 +3,15 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ...exceptions import UserFileError
-from ..options import Quiet
+from ..options import Quiet, option
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for curves.png, picks.png and runs.csv.")] = Path(
-        "demo"
-    ),
-    budget: Annotated[int, typer.Option("--budget", "-b", min=10, metavar="N", help="Number of labels.")] = 100,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Random splits to average over.")] = 10,
-    files: Annotated[
-        bool, typer.Option("--files", help="Write example files into this folder instead, and pick nothing.")
-    ] = False,
+    out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = Path("demo"),
+    budget: Annotated[int, option("N", "Number of labels.", "--budget", "-b", min=10)] = 100,
+    seeds: Annotated[int, option("N", "Random splits to average over.", min=1)] = 10,
+    files: Annotated[bool, option(None, "Write example files into this folder, and pick nothing.", "--files")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Pick digits to label in four ways, train the same model on each, and compare.

@@ -30,8 +30,7 @@ def write_files(folder: Path) -> list[str]:
             raise UserFileError(f"{name} exists already: run `mheal demo --files` in another folder")
     for name, content in contents.items():
         file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as part:
+        with replacing(file, make_folder=True) as part:
             part.write_bytes(content)
     return list(dict.fromkeys(Path(name).parts[0] for name in contents))
 

@@ -202,7 +202,7 @@ def _default(found: Measured, counterparts: Counterparts) -> str:
     sums += f"\n\n{alone} of {len(total)} comparisons rest on one seed, where the sign decides." if alone else ""
     return f"""## Is our default ahead?
 {DEFAULT}, which uses no model here, and {QUERIES}, each against the best other method at each number of labels after
-the start. The best other one is chosen after the fact, which is hard on ours. {DEFAULT + SIMCLR} is compared with
+the start. The best other one is chosen after the fact, so the comparison is strict. {DEFAULT + SIMCLR} is compared with
 methods on the same features and Random, {QUERIES + SIMCLR} also with methods that query the model.
 Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds means little. Our defaults
 were chosen with labels of training images of MNIST and CIFAR-10 (`benchmarks/labels`), never with those of test images.

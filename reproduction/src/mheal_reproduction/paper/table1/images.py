@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal import datasets
+from mheal.exceptions import UserError
 
 DATASETS = ("mnist", "fashion_mnist")
 
@@ -38,7 +39,7 @@ def load(name: str, n: int, data: Path | None) -> tuple[npt.NDArray[Any], npt.ND
     """All training images, at least n, and their labels."""
     X, y = _load(name, data)
     if n > len(X):
-        raise ValueError(f"{name} has {len(X)} training images, and Table 1 needs {n}: get the whole dataset")
+        raise UserError(f"{name} has {len(X)} training images, and Table 1 needs {n}: get the whole dataset")
     return X, y
 
 

@@ -1,0 +1,79 @@
+"""Rows in every backend, in sizes so small that pools of a few hundred rows take the ways of large ones."""
+
+import numpy as np
+import pytest
+
+from mheal.backends.cpu.points import Points, Sizes
+
+SMALL = Sizes(pass_rows=64, front_rows=40, task_rows=32, span_bytes=1, together=4)
+
+
+class Memory:
+    """Rows in this process."""
+
+    def raw(self, X, sizes=SMALL):
+        return Points.raw(X, sizes=sizes)
+
+    def standardized(self, X):
+        return Points.standardized(X, sizes=SMALL)
+
+
+class Torch:
+    """Rows on a torch device, or on the host and streamed through it."""
+
+    def __init__(self, device, streamed=False):
+        torch = pytest.importorskip("torch")
+        self.tensor, self.device, self.streamed = torch.as_tensor, device, streamed
+
+    def _made(self, make, X):
+        from mheal.backends.torch.rows import Sizes
+
+        small = Sizes(chunk=1, scores=1, picks=7, catch_up=50, share=4, first=3, burst=5, cached=8)
+        if self.streamed:
+            return make(X, self.device, X.nbytes / 3, small)
+        return make(self.tensor(np.array(X), device=self.device), sizes=small)
+
+    def raw(self, X):
+        from mheal.backends.torch import Points
+
+        return self._made(Points.raw, X)
+
+    def standardized(self, X):
+        from mheal.backends.torch import Points
+
+        return self._made(Points.standardized, X)
+
+
+class Dask:
+    """Rows on the workers of a cluster, in parts of unequal length."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def _made(self, X, scaling):
+        import dask.array
+
+        from mheal.backends.dask import DaskRows
+        from mheal.backends.dask.partitioned import Sizes
+
+        n = len(X)
+        cuts = tuple(np.diff([0, *sorted({min(n, 1 + n // 3), min(n, 2 + n // 3), n})]).tolist())
+        small = Sizes(front_rows=40, front_bytes=0, group_rows=3, local_bytes=0)
+        return DaskRows.scaled(dask.array.from_array(X, chunks=(cuts, -1)), scaling, self.client, small)
+
+    def raw(self, X):
+        return self._made(X, "raw")
+
+    def standardized(self, X):
+        return self._made(X, "standard")
+
+
+def mixture(n=400, d=9, seed=0, integer=False, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = 3 * rng.normal(size=(5, d))[rng.integers(5, size=n)] + rng.normal(size=(n, d))
+    return (np.round(X) if integer else X).astype(dtype)
+
+
+def unit(X):
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(norms > 0, norms, 1)
