@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from harness import RESULTS, busy_elsewhere, command, machine
 from memory import Watch, resident
+
 from pools import mixture, unit_rows
 
 HERE = Path(__file__).resolve()

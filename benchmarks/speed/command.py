@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import Book, arguments, command, wanted
+
 from pools import mixture
 
 

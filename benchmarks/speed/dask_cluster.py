@@ -17,12 +17,12 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import psutil
-from dask import delayed
 from distributed import Client, LocalCluster
-from pools import mixture
 
 import mheal
+from dask import delayed
 from mheal.io import read_parquet
+from pools import mixture
 
 BLOCK = 100_000  # rows written at a time
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from pools import mixture
 
 import mheal
 from mheal.backends.torch import Points
 from mheal.cluster.lloyd import lloyd
 from mheal.runtime.checkpoint import NullCheckpoint
+from pools import mixture
 
 ITERATIONS = 10
 WARM_UP = 320  # picks, enough that some come after the representatives

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from harness import Book, Contender, arguments, race, show, wanted
+
 from pools import mixture, unit_rows
 
 ITERATIONS = 10

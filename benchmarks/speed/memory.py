@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import Book, arguments, wanted
+
 from pools import mixture
 
 FIELDS = ("VmRSS", "RssAnon", "RssFile", "RssShmem")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import Book, arguments, busy_elsewhere, command, wanted
+
 from pools import mixture
 
 SHARDS = 10

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 from harness import Book, arguments, wanted
-from pools import mixture, unit_rows
 
 from mheal.backends.cpu.fitting import CpuFitting
 from mheal.backends.cpu.points import Points
+from pools import mixture, unit_rows
 
 
 def passes(X: np.ndarray, centers: np.ndarray, quantize: bool) -> list[float]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from harness import Book, Contender, arguments, race, wanted
+
 from pools import mixture
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from algorithm2_numpy import algorithm2
 from harness import Book, Contender, arguments, expect, race, show, wanted
-from pools import mixture, same_picks
 from sklearn.preprocessing import StandardScaler
+
+from pools import mixture, same_picks
 
 APRICOT_BYTES = 13.0  # measured peak per pair of rows: a float32 and a float64 matrix
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from harness import Book, Contender, arguments, expect, race, show, wanted
+
 from pools import greedy_shortfall, mixture, on_grid, same_picks
 
 ROWS = {  # name: (rows, columns, picks, with packaged peers)

@@ -1,8 +1,8 @@
-"""Errors for mistakes of the user. Any other exception that mheal raises is a bug."""
+"""Errors that the user can fix. Any other exception is a bug in mheal."""
 
 
 class UserError(ValueError):
-    """A mistake of the user. The message is one line that says what to do instead."""
+    """An invalid argument or input file; the message is one line that says what to do instead."""
 
 
 class UserTypeError(UserError, TypeError):
@@ -10,4 +10,4 @@ class UserTypeError(UserError, TypeError):
 
 
 class UserFileError(UserError, FileNotFoundError):
-    """The same, for a file or folder that does not exist, or cannot be read or written."""
+    """The same, for a file or folder that does not exist or cannot be used."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from stores import Dask, Memory, Torch
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from stores import Memory, mixture, unit
 
 import reference
 from mheal import SphericalKMeans
 from mheal.cluster.lloyd import lloyd
 from mheal.cluster.sampled import sampled_clusters
+from stores import Memory, mixture, unit
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from stores import Memory, mixture, unit
 
 import reference
 from mheal import SphericalKMeans
@@ -12,6 +11,7 @@ from mheal.algorithms.farthest_first import extend, spread, traverse
 from mheal.algorithms.within_clusters import spread_balanced, spread_within_clusters
 from mheal.cluster.sampled import sampled_clusters
 from mheal.runtime.checkpoint import NullCheckpoint
+from stores import Memory, mixture, unit
 
 NONE = np.empty(0, np.int64)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pools import FEW_PICKS, N_PICKS, POOLS
 from sklearn.linear_model import LogisticRegression
 
 import mheal
 from mheal import strategies
 from mheal.validation import as_array
+from pools import FEW_PICKS, N_PICKS, POOLS
 
 RECORDED = json.loads((Path(__file__).parent / "picks.json").read_text(encoding="utf-8"))
 MODES = {

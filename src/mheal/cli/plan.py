@@ -18,7 +18,7 @@ def plan(
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
     estimator: Estimator = "logistic",
-    plot: Annotated[Path | None, option("FILE.png", "Draw the curve.")] = None,
+    plot: Annotated[Path | None, option("FILE.png", "Draw it.")] = None,
     columns: Columns = None,
     without: Without = None,
     id_column: Id = None,

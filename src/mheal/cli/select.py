@@ -14,8 +14,8 @@ _writing = partial(option, panel="What comes out")
 _running = partial(option, panel="Large pools and long runs")
 FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file."
 AVOIDED = (
-    f"Labels you have: {LABELS}. These rows are not picked again. From 64 labels on, mheal prefers rows that a "
-    "model fitted on them is uncertain about."
+    f"Labels you have: {LABELS}. These rows are not picked again; from 64 labels on, mheal prefers rows that a "
+    "model of the labels is uncertain about."
 )
 SCALINGS = (
     "What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), the columns "
@@ -63,7 +63,7 @@ def select(
     embed: Embed = None,
     plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None,
     max_memory: Annotated[
-        str | None, _running("4GB", "Memory limit. A .npy file or .parquet files may be larger.")
+        str | None, _running("4GB", "Stay below this, or refuse. A .npy file or .parquet files may be larger.")
     ] = None,
     checkpoint: Annotated[Path | None, _running("FOLDER", RESUMED)] = None,
     scheduler: Annotated[

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from dask import delayed
 from distributed import Client, Future
+
+from dask import delayed
 
 from ...exceptions import UserTypeError
 from ...runtime.threads import one_thread
