@@ -6,7 +6,7 @@ from typing import Annotated
 from ..exceptions import UserError, UserFileError
 from .options import LABELS, Columns, Embed, Estimator, Id, Pool, Quiet, Seed, Text, Without, option
 
-AHEAD = "How many more labels to look ahead. Default: 1000, at most half the pool."
+AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
 
 
 def plan(

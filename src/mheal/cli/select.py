@@ -36,14 +36,18 @@ def select(
     context: typer.Context,
     pool: PoolUnlessRerun = None,
     budget: Annotated[int | None, option("N", "How many rows to pick.", "--budget", "-b")] = None,
-    out: Annotated[str | None, _writing("FILE", "- is standard output. Default: picks.csv", "--out", "-o")] = None,
+    out: Annotated[
+        str | None, _writing("FILE", "File to write; - is standard output. Default: picks.csv", "--out", "-o")
+    ] = None,
     format: Annotated[str | None, _writing("NAME", FORMATS)] = None,
     strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal",
     clusters: Annotated[int | None, _picking("K", "Clusters. Default: by the size of the pool.", min=1)] = None,
     classes: Annotated[int | None, _picking("C", "Classes, if you know how many.", min=1)] = None,
     labeled: Annotated[str | None, _picking("FILE", AVOIDED)] = None,
     estimator: Annotated[str | None, _picking("NAME", f"The model that learns from your labels: {MODELS}.")] = None,
-    proba: Annotated[str | None, _picking("FILE", "Your model's probabilities of all rows, a column a class.")] = None,
+    proba: Annotated[
+        str | None, _picking("FILE", "Your model's probabilities of all rows, one column per class.")
+    ] = None,
     keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None,
     deduplicate: Annotated[
         bool | None,
@@ -66,8 +70,8 @@ def select(
         str | None, _running("ADDRESS", "A Dask cluster to pick from .parquet files on: local, or tcp://host:8786.")
     ] = None,
     device: Annotated[str | None, _running("NAME", "cpu, or a device of torch such as cuda (mheal[deep]).")] = None,
-    forecast: Annotated[bool, _running(None, "Print how long it will take, and stop.", "--forecast")] = False,
-    rerun: Annotated[Path | None, option("FILE.json", "Repeat the run in the record beside some picks.")] = None,
+    forecast: Annotated[bool, _running(None, "Print an estimate of the time, and pick nothing.", "--forecast")] = False,
+    rerun: Annotated[Path | None, option("FILE.json", "Repeat the run of this record of earlier picks.")] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:

@@ -42,15 +42,15 @@ def page(values: Values, budgets: Budgets, recipe: Recipe, draws: int, quick: bo
     judged = list(verdicts(values, budgets))
     claims = {setting: verdict for setting, claim, _, verdict in judged if claim.startswith("in above")}
     return f"""# Figure 11: in- and out-version-space sampling
-**Verdict:** the claim that in-version-space samples are superior is {claims["dense, global"]} as printed (in is the
-dense part) and {claims["sparse, global"]} with the other sign.
+**Verdict:** the claim that in-version-space samples are superior is {claims["dense, global"]} as printed ("in"
+is the dense part of the images) and {claims["sparse, global"]} with the other sign ("in" is the sparse part).
 
 {opening}{draws} draws. The paper shows curves and gives no numbers. It says that "sampling representative data in
 in-version-space has significant superiority than that of sampling in out-of-version-space", where in-version-space is
 "the top 30 % training data with large" E_0, "covering decision boundaries".
 Protocol: `mheal_reproduction.paper.figure11.experiment`; parts: `mheal_reproduction.paper.figure11.version_space`.
 The networks are the CNN of Gal et al., trained for {recipe.steps:,} steps of {recipe.batch} images that are shifted by
-up to {recipe.shift} pixel, whatever the budget. Random, the sparse part and thresholds within {CLUSTERS} k-means
+up to {recipe.shift} pixel, at every budget. Random, the sparse part and thresholds within {CLUSTERS} k-means
 clusters are not in the paper, which leaves budgets and thresholds open.
 
 ![Test accuracy against labels](figure11.png)
@@ -124,7 +124,7 @@ def summary(values: Values, budgets: Budgets) -> str:
         found = "; ".join(f"{better} above {worse}: {tally(one)}" for (better, worse), one in answers.items())
         lines.append(f"- In is the {sign} part, both datasets and thresholds: {found}.")
     sign = " and ".join(winners) or "neither"
-    return "\n".join([f"In is above out throughout with the sign: {sign}. On the mean over the budgets:", *lines])
+    return "\n".join([f'"In" is above "out" throughout with the sign: {sign}. On the mean over the budgets:', *lines])
 
 
 def _gains(values: Values, budgets: Budgets, better: str, worse: str) -> str:

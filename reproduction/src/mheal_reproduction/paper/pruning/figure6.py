@@ -96,7 +96,7 @@ Share alive, averaged over the reported rounds, 95 % t interval of the paired di
 ## By what factor?
 Rounds until 10 % of the hyperplanes are left, IWAL's over MHEAL's: median over the shuffles. 1 is no difference. If
 every hyperplane showed its expected loss, the two constants 10 and 3.333 would give 3 on any data; the noise of short
-streams moves it either way. "–": in half of the shuffles or more, one of the two never gets there. After t rounds a
+streams moves it either way. "–": in half of the shuffles or more, one of the two never reaches it. After t rounds a
 cluster has seen about t/3 rows, so in the last two modes 0.33 is no difference per row seen.
 
 {table(["dataset", *MODES], speed)}

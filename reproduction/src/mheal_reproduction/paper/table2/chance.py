@@ -33,7 +33,7 @@ def outside(found: Found) -> str:
     """A sentence that counts the paper's values outside the central 95 %."""
     places = [where for name in DATASETS for column in RANDOM for where in _flat(found, name, column)]
     count = len(places) - places.count("inside")
-    return f"Outside are {count} of {len(places)} values, where 5 % are {0.05 * len(places):.1f}."
+    return f"Values outside: {count} of {len(places)}; 5 % of them would be {0.05 * len(places):.1f}."
 
 
 def random_verdicts(found: Found, name: str) -> Iterator[list[str]]:
