@@ -86,7 +86,7 @@ def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], co
 
 
 def _on_cluster(request: Request) -> Source:
-    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are asked for."""
+    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are needed."""
     for option in ("text", "embed", "max_memory", "device"):
         if getattr(request, option) is not None:
             name = option.replace("_", "-")
@@ -116,7 +116,7 @@ def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | 
         if len(now) != len(old):
             raise UserError(f"{request.keep} names a row twice: keep it once")
         if len(old) >= request.budget:
-            raise UserError(f"{request.keep} holds {len(old)} picks already: ask for a budget above that")
+            raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
         both = now[np.isin(now, rows)]
         if len(both):
             raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")

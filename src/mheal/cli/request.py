@@ -1,4 +1,4 @@
-"""What `mheal select` was asked for, as data: it can be carried out, written down and carried out again."""
+"""The options of `mheal select` as data: a request can be carried out, written down and carried out again."""
 
 import os
 from dataclasses import dataclass, fields, replace
