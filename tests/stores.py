@@ -77,3 +77,8 @@ def mixture(n=400, d=9, seed=0, integer=False, dtype=np.float64):
 def unit(X):
     norms = np.linalg.norm(X, axis=1, keepdims=True)
     return X / np.where(norms > 0, norms, 1)
+
+
+def summed(rows, more, workers):
+    """Work on a group; it stands here because the processes of a cluster cannot import a test module."""
+    return {"total": rows.array().sum(axis=0) + more}

@@ -11,7 +11,7 @@ from mheal.algorithms.farthest_first import extend, spread, traverse
 from mheal.algorithms.within_clusters import spread_balanced, spread_within_clusters
 from mheal.cluster.sampled import sampled_clusters
 from mheal.runtime.checkpoint import NullCheckpoint
-from stores import Memory, mixture, unit
+from stores import Memory, mixture, summed, unit
 
 NONE = np.empty(0, np.int64)
 
@@ -84,10 +84,6 @@ def test_work_on_groups_gets_their_rows(backend):
     found = backend.raw(X).map_groups(summed, groups, [(2.0,), (np.ones(9),)], "group", NullCheckpoint())
     for result, rows, more in zip(found, groups, (2.0, 1.0), strict=True):
         np.testing.assert_allclose(result["total"], X[rows].sum(axis=0) + more)
-
-
-def summed(rows, more, workers):
-    return {"total": rows.array().sum(axis=0) + more}
 
 
 # The same picks on every backend
