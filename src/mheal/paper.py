@@ -1,10 +1,9 @@
 """PaperMHEAL: Algorithm 2 of the paper, as printed."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from ._version import __version__
 from .algorithms.within_clusters import spread_within_clusters
@@ -12,6 +11,7 @@ from .backends import open_rows
 from .cluster import SphericalKMeans
 from .cluster.sampled import clustered
 from .exceptions import UserError
+from .parameters import COUNT, NOT_NEGATIVE, SCALING
 from .runtime.checkpoint import digest, mark
 from .selection import Selection
 from .strategy import Pool, Strategy
@@ -55,14 +55,14 @@ class PaperMHEAL(Strategy):
     backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_starts": [Interval(Integral, 1, None, closed="left")],
-        "start_length": [Interval(Integral, 1, None, closed="left"), StrOptions({"quota"})],
+        "n_clusters": COUNT,
+        "n_starts": COUNT,
+        "start_length": [*COUNT, StrOptions({"quota"})],
         "direction": [StrOptions({"tangent", "chord"})],
-        "scaling": [StrOptions({"auto", "standard", "unit", "raw"})],
+        "scaling": SCALING,
         "init": [StrOptions({"random", "k-means++"}), "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": COUNT,
+        "tol": NOT_NEGATIVE,
         "device": [str, None],
     }
 

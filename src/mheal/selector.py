@@ -26,6 +26,7 @@ from .cluster import SphericalKMeans
 from .cluster.sampled import SAMPLE, auto_clusters, clustered
 from .duplicates import Distinct, distinct
 from .exceptions import UserError
+from .parameters import COUNT, POSITIVE, SCALING, check_parameters
 from .runtime.checkpoint import NullCheckpoint, digest, mark
 from .scaling import Scaling
 from .selection import Selection
@@ -90,11 +91,11 @@ class MHEAL(Strategy):
     backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "density_power": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
+        "n_clusters": [*COUNT, StrOptions({"auto"})],
+        "density_power": [*POSITIVE, StrOptions({"auto"}), None],
         "outlier_fraction": [Interval(Real, 0, 1, closed="left")],
         "n_representatives": [Interval(Integral, 0, None, closed="left")],
-        "scaling": [StrOptions({"auto", "standard", "unit", "raw"})],
+        "scaling": SCALING,
         "deduplicate": ["boolean"],
         "balance_clusters": ["boolean"],
         "across_clusters": ["boolean"],
@@ -127,7 +128,6 @@ class MHEAL(Strategy):
         self.random_state = random_state
 
     def _pick(self, pool: Pool, n: int) -> Selection:
-        self._check()
         if self.deduplicate and form_of(pool.X) == "dask":
             raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
         weights = self._uncertainty(pool)
@@ -242,7 +242,7 @@ class MHEAL(Strategy):
 
         NaN for one row alone. With an integer random_state, distances are those that `select` measures.
         """
-        self._check()
+        check_parameters(self)
         rng = np.random.RandomState(self.random_state)
         X = as_array(X, int(rng.randint(2**31)))
         rows = as_labeled(rows, len(X))

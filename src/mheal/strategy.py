@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import InvalidParameterError
 
 from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
@@ -22,6 +21,7 @@ from .classes import as_classes, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .labelled import split_labels
+from .parameters import check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
@@ -142,7 +142,7 @@ class Strategy(BaseEstimator, ABC):
         if (checkpoint is not None or memory_limit is not None) and not isinstance(random_state, Integral):
             raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
         rng, older_rng = _random(random_state)
-        self._check()
+        check_parameters(self)
         index = index_of(X)
         X = self._prepared(X, older_rng)
         rows = len(X)
@@ -174,13 +174,6 @@ class Strategy(BaseEstimator, ABC):
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
-
-    def _check(self) -> None:
-        """One-line errors for parameters, here and not in __init__, as scikit-learn has it."""
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            raise UserError(str(error)) from error
 
     def _scaling(self) -> Scaling:
         """What distances are measured on where the caller does not say."""

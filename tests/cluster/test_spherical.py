@@ -241,11 +241,11 @@ def test_progress_is_reported(capsys):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (dict(n_clusters=0), "n_clusters must be a positive integer"),
+        (dict(n_clusters=0), "'n_clusters' parameter of SphericalKMeans"),
         (dict(n_clusters=99), "at most 50 clusters"),
-        (dict(tol=-1), "tol must be"),
-        (dict(n_init=0), "n_init must be"),
-        (dict(init="nearest"), "init must be"),
+        (dict(tol=-1), "'tol' parameter"),
+        (dict(n_init=0), "'n_init' parameter"),
+        (dict(init="nearest"), "'init' parameter"),
         (dict(init=np.ones((2, 2))), "init has shape"),
     ],
 )

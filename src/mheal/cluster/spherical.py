@@ -1,8 +1,7 @@
 """SphericalKMeans: clusters of directions, as a scikit-learn estimator."""
 
 from collections.abc import Callable, Iterator
-from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +9,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..backends.base import UnitRows
 from ..backends.cpu.points import Points
 from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
+from ..parameters import COUNT, NOT_NEGATIVE, check_parameters
 from .lloyd import Clustering, lloyd
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
@@ -55,6 +56,14 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": COUNT,
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],
+        "n_init": [*COUNT, StrOptions({"auto"})],
+        "max_iter": COUNT,
+        "tol": NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -82,7 +91,11 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._check_parameters(X.shape[0])
+        check_parameters(self)
+        if self.n_clusters > X.shape[0]:
+            raise UserError(
+                f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}: use at most {X.shape[0]} clusters"
+            )
         return self.fit_rows(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
 
     def fit_rows(self, rows: UnitRows, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
@@ -140,18 +153,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             accept_large_sparse=False, copy=False, ensure_all_finite=sparse.issparse(X) or not reset,
         )  # fmt: skip
 
-    def _check_parameters(self, n: int) -> None:
-        for name in ("n_clusters", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise UserError(f"{name} must be a positive integer, got {value!r}")
-        if not isinstance(self.tol, Real) or self.tol < 0:
-            raise UserError(f"tol must be a number ≥ 0, got {self.tol!r}")
-        if self.n_init != "auto" and (not isinstance(self.n_init, Integral) or self.n_init < 1):
-            raise UserError(f"n_init must be 'auto' or a positive integer, got {self.n_init!r}")
-        if self.n_clusters > n:
-            raise UserError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: use at most {n} clusters")
-
     def _runs(self) -> int:
         if not isinstance(self.init, str):
             return 1
@@ -166,8 +167,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             if given.shape != (self.n_clusters, X.shape[1]):
                 raise UserError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
             return normalize(given)
-        if self.init not in ("k-means++", "random"):
-            raise UserError(f"init must be 'k-means++', 'random' or an array, got {self.init!r}")
         usable = np.flatnonzero(X.nonzero() if weight is None else X.nonzero() & (weight > 0))
         if len(usable) == 0:  # no row has a direction: any will do
             return np.full((self.n_clusters, X.shape[1]), X.shape[1] ** -0.5, X.dtype)

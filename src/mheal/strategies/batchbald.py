@@ -3,10 +3,11 @@
 import numpy as np
 from scipy.special import entr
 
+from ..parameters import COUNT
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows
 from .bayesian import BALD, Scores, expected_entropy, mutual_information, sampled_probabilities
-from .common import COUNT, smallest_first
+from .common import smallest_first
 
 CONFIGURATIONS = 10_000  # joint labellings of the batch and one candidate that are kept apart
 BLOCK = 32  # candidates whose gains are updated together

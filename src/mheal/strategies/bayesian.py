@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
+from ..parameters import COUNT
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, smallest_first
+from .common import smallest_first
 from .uncertainty import committee
 
 Samples = npt.NDArray[np.floating]

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from ..backends.cpu.points import Points
+from ..parameters import COUNT
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, fill_with_farthest
+from .common import fill_with_farthest
 
 LARGE = 20_000  # pools with more rows are clustered on batches
 BATCH = 5000

@@ -1,18 +1,10 @@
-"""What many strategies share: to sample a large pool, rank rows by a score, fill up a batch, check parameters."""
-
-from numbers import Integral, Real
+"""What many strategies share: to sample a large pool, rank rows by a score, fill up a batch."""
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval
 
 from ..algorithms.farthest_first import farthest_first
 from ..strategy import Pool, Rows
-
-COUNT = [Interval(Integral, 1, None, closed="left")]
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-SHARE = [Interval(Real, 0, 1, closed="both")]
 
 
 def sample(rows: Rows, size: int, rng: np.random.Generator) -> Rows:

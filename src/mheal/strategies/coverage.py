@@ -14,10 +14,11 @@ from sklearn.base import clone
 
 from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
+from ..parameters import COUNT, POSITIVE, SHARE
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
 from .clustering import euclidean_clusters
-from .common import COUNT, POSITIVE, SHARE, fill_with_farthest, sample
+from .common import fill_with_farthest, sample
 from .distances import by_blocks, median_distance
 
 BATCH = 32  # candidates whose gains are updated together

@@ -3,9 +3,10 @@
 import numpy as np
 
 from ..exceptions import UserError
+from ..parameters import COUNT, NOT_NEGATIVE
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import probabilities
-from .common import COUNT, NOT_NEGATIVE, smallest_first
+from .common import smallest_first
 
 
 class VAAL(Strategy):

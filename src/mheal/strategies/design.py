@@ -8,8 +8,9 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
+from ..parameters import COUNT, POSITIVE
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, POSITIVE, fill_with_farthest, sample
+from .common import fill_with_farthest, sample
 from .distances import by_blocks, median_distance
 
 REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked

@@ -4,8 +4,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
 
+from ..parameters import COUNT, POSITIVE
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, POSITIVE, fill_with_farthest, sample
+from .common import fill_with_farthest, sample
 
 
 class Hierarchical(Strategy):

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backends.cpu.distances import squared_distances
+from ..parameters import COUNT
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, fill_with_farthest, sample
+from .common import fill_with_farthest, sample
 from .distances import nearest_distance
 
 

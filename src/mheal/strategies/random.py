@@ -5,9 +5,9 @@ import numpy as np
 from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
+from ..parameters import COUNT
 from ..selection import Selection
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT
 
 
 class Random(Strategy):

@@ -5,8 +5,9 @@ from math import sqrt
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..parameters import COUNT, NOT_NEGATIVE
 from ..strategy import Pool, Rows, Strategy
-from .common import COUNT, NOT_NEGATIVE, fill_with_farthest
+from .common import fill_with_farthest
 from .transductive import KernelBlocks, Matrix, Vector, label_cost
 
 ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000

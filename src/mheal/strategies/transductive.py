@@ -12,9 +12,10 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
+from ..parameters import COUNT, NOT_NEGATIVE, SHARE
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins, probabilities
-from .common import COUNT, NOT_NEGATIVE, SHARE, fill_with_farthest, sample
+from .common import fill_with_farthest, sample
 from .distances import by_blocks, nearest_distance
 
 REFERENCES = 10_000  # rows that represent a larger pool in GEN; every row can still be picked

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import entr
 from sklearn.linear_model import LogisticRegression
 
+from ..parameters import COUNT
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import Scores, decision_values, has_probabilities, margins, probabilities
-from .common import COUNT, smallest_first
+from .common import smallest_first
 
 
 class Margin(Strategy):
