@@ -146,7 +146,7 @@ def traverse(
     `chosen` holds at least one row, to keep away from; none of them is picked again. `first` may hold scores against
     the first of `chosen`. With a checkpoint that stores results a run resumes from the last epoch that was saved.
     """
-    checkpoint = checkpoint or NullCheckpoint()
+    observed, checkpoint = checkpoint is not None, checkpoint or NullCheckpoint()
     before, gain, norm2 = np.empty(0, np.int64), np.empty(0, rows.dtype), None
     if stored := checkpoint.load_partial("picks"):
         before, gain, norm2 = stored["rows"], stored["gain"], stored["norm2"][stored["rows"]]
@@ -168,7 +168,7 @@ def traverse(
             )
 
     # One more than wanted: its score is what the others leave.
-    new, scores = extend(candidates, n + 1 - len(before), after_epoch)
+    new, scores = extend(candidates, n + 1 - len(before), after_epoch if observed else None)
     picked, scores = np.append(before, new), np.append(gain, scores)
     return picked[:n], scores[:n], float(scores[n]) if len(scores) > n else 0.0
 

@@ -57,9 +57,12 @@ class PointFront:
     inner = None
 
     def __init__(
-        self, picks: PickList, rows: Index, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound
-    ) -> None:
+        self, picks: PickList, rows: Index, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound,
+        scratch: Floats | None = None,
+    ) -> None:  # fmt: skip
+        """`scratch` may hold CHUNK² numbers to work in."""
         self.picks, self.rows, self.G, self.scores, self.weights, self.bound = picks, rows, G, scores, weights, bound
+        self.scratch = np.empty(CHUNK * CHUNK, G.dtype) if scratch is None else scratch
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         """Pick from the front while it beats the limit; the rows and their scores."""
@@ -72,7 +75,7 @@ class PointFront:
             picks.count = advance(
                 self.rows, self.G, self.scores.score, self.scores.seen, self.scores.norm2, *self.weights,
                 self.G.dtype.type(limit.score), at, *picks.arrays, start, stop, picked, gain,
-                np.empty(CHUNK * CHUNK, self.G.dtype),
+                self.scratch,
             )  # fmt: skip
         return picked[start : picks.count], gain[start : picks.count]
 
@@ -87,7 +90,7 @@ class CpuFront(PointFront):
         self.of = of
         scores = Scores(of.norm2[at], of.score[at], of.seen[at])
         weights = of.weight[at], of.placed[at]
-        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound)
+        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound, of.scratch[0][1])
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         """As above; the limit is the front's own, since there are no candidates around those in memory."""
@@ -118,7 +121,7 @@ class CpuCandidates:
         self.seen = seen if isinstance(seen, np.ndarray) else np.full(n, seen, np.int32)
         self._buffer = np.empty(n, rows)
         self._source = (*points.source, self.members)
-        self._scratch = [
+        self.scratch = [
             (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype)) for _ in range(self.workers)
         ]
         if first is None:
@@ -171,7 +174,7 @@ class CpuCandidates:
         def work(worker: int) -> None:
             catch_up(
                 *source, todo, worker, self.workers, *self.picks.arrays, self.picks.count,
-                self.weight, self.norm2, self.score, self.seen, *self._scratch[worker],
+                self.weight, self.norm2, self.score, self.seen, *self.scratch[worker],
             )  # fmt: skip
 
         parts = range(min(self.workers, -(-len(todo) // CHUNK)))
