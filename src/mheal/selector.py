@@ -141,7 +141,7 @@ class MHEAL(Strategy):
         else:
             picks, clusters = self._spread_distinct(pool, n, weights, same)
         return Selection(
-            picks.rows, clusters[picks.rows], picks.gain, picks.radius, self._reasons(pool, picks, clusters)
+            picks.rows, clusters[picks.rows], picks.gain, picks.radius, self._reasons(pool, picks, clusters, weights)
         )
 
     def _uncertainty(self, pool: Pool) -> Scores | None:
@@ -213,19 +213,22 @@ class MHEAL(Strategy):
             return 0
         return max(0, self.n_representatives - len(labeled))
 
-    def _reasons(self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32]) -> list[str]:
+    def _reasons(
+        self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32], weights: Scores | None
+    ) -> list[str]:
         """A sentence for each pick."""
         first, size = self._representatives(pool.labeled), np.bincount(clusters)
-        uncertain = "" if pool.model is None else "; the model is uncertain there"
+        what = "utility" if pool.model is None else "uncertainty"
         reasons = []
         for at, (row, gain) in enumerate(zip(picks.rows.tolist(), picks.gain.tolist(), strict=True)):
-            where = f"cluster {clusters[row]} of {size[clusters[row]]:,} rows{uncertain}"
+            counted = "" if weights is None else f"; {what} {weights[row]:.2f} of the largest"
+            where = f"cluster {clusters[row]} of {size[clusters[row]]:,} rows{counted}"
             if at < first:
                 reasons.append(f"Represents rows similar to it, in {where}.")
             elif np.isfinite(gain):
                 reasons.append(f"Far from all labelled and earlier rows (distance {gain:.3g}), in {where}.")
             else:
-                reasons.append(f"In the densest part of {where}.")
+                reasons.append(f"The first pick, in {where}.")
         return reasons
 
     def _described(self, pool: Pool, n: int, weights: Scores | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ DEMOTED = 1e-6  # the share of their weight that outliers keep
 
 NEIGHBOURS = 20
 REFERENCES = 512  # at most this many rows of a cluster serve as possible neighbours,
-FEWER = 128  # or so many in a large pool,
+FEWER = 128  # or this many in a large pool,
 COMPARISONS = 1 << 24  # where this many are enough
 FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
