@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -134,6 +135,10 @@ def test_a_quick_run_writes_rows_a_picture_and_a_page(digits, tmp_path):
     assert write(tmp_path / "table3", None, True, "clean") == page
 
 
+def untimed(page):
+    return re.sub(r"[\d,.]+ minutes", "minutes", page)
+
+
 def test_a_table_in_parts_is_the_table(digits, tmp_path):
     few = ["Random", "MHEAL"]
     whole = run(tmp_path / "table3", digits, 1, True, silent, "clean", Part(("mnist",), tuple(few)))
@@ -142,7 +147,8 @@ def test_a_table_in_parts_is_the_table(digits, tmp_path):
     rows = {row["method"]: row["accuracy"] for row in stored_rows(tmp_path / "parts" / "table3")}
     assert rows == {row["method"]: row["accuracy"] for row in stored_rows(tmp_path / "table3")}
     assert set(rows) == set(few)
-    assert parts == whole
+    assert "minutes" in whole  # the time that the runs took, the only thing in which the pages may differ
+    assert untimed(parts) == untimed(whole)
 
 
 def test_a_full_run_needs_a_gpu(tmp_path, monkeypatch):
