@@ -12,7 +12,8 @@ SRC = Path(__file__).parent.parent / "src" / "mheal"
 # From the ground up: a part imports from its own floor and from those below it.
 FLOORS = [
     {"_version", "exceptions"},
-    {"runtime"},
+    {"runtime", "one_hot"},
+    {"tables"},
     {"classes", "parameters", "sphere", "validation", "duplicates", "labelled", "datasets"},
     {"backends"},
     {"energy", "scaling", "io", "embed", "selection"},

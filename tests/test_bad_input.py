@@ -23,7 +23,7 @@ BAD = {
     "objects": (np.array([[1, 2], [3, None]], object), {}, TypeError, "None at row 1, column 1"),
     "ragged": ([[1.0, 2.0], [3.0]], {}, ValueError, "rows of different lengths"),
     "complex": (X[:9] + 1j, {}, TypeError, "complex"),
-    "missing": (pd.DataFrame({"a": [1, 2], "b": pd.array([3, None])}), {}, ValueError, "NaN at row 1, column 1"),
+    "infinite": (pd.DataFrame({"a": [1, 2], "b": [3, np.inf]}), {}, ValueError, "row 1, column 'b' is infinite"),
     "masked": (np.ma.masked_equal(X[:9], 0), {}, ValueError, "masked"),
     "complex sparse": (sparse.csr_matrix(X[:9] + 1j), {}, TypeError, "complex"),
     "NaN, raw, many rows": (
@@ -33,7 +33,12 @@ BAD = {
         "NaN at row 15000, column 1",
     ),
     "all labelled": (X[:9], {"labeled": range(9)}, ValueError, "every row is labelled"),
-    "text column": (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), {}, TypeError, "column 'b' is not numeric"),
+    "texts": (
+        pd.DataFrame({"a": [f"text {i}" for i in range(30)]}),
+        {},
+        TypeError,
+        "no column .* but the texts in 'a'",
+    ),
     "all rows equal": (np.ones((20, 4)), {}, ValueError, "all 20 rows of X are equal"),
     "budget 0": (X, {"budget": 0}, ValueError, "at least 1"),
     "budget negative": (X, {"budget": -3}, ValueError, "at least 1"),

@@ -1,19 +1,28 @@
 """`mheal.select`: the only way in. The command line, `simulate` and every adapter call it."""
 
+import warnings
+from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
-from .exceptions import UserError, UserTypeError
+from .exceptions import DataWarning, UserError, UserTypeError
+from .labelled import split_labels
 from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
 from .strategy import Seed, Strategy
+from .validation import is_frame
+
+if TYPE_CHECKING:
+    from .tables.missing import Missing
 
 
 def select(
@@ -28,6 +37,7 @@ def select(
     strategy: str | Strategy = "mheal",
     n_classes: int | None = None,
     scaling: Scaling = "auto",
+    missing: "Missing" = "impute",
     deduplicate: bool | Literal["auto"] = "auto",
     device: str | None = None,
     memory_limit: int | None = None,
@@ -40,7 +50,8 @@ def select(
     Parameters
     ----------
     X : array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor, Dask array or list of lists
-        (rows, columns) of numbers.
+        (rows, columns) of numbers. A frame may also hold categories, dates, numbers written as text ("€5") and missing
+        values; columns that name rows or hold labels are left out. A `DataWarning` says what was done.
     n : int
         Number of rows to pick.
     labeled : row numbers, boolean mask over the rows, Selection or None
@@ -64,6 +75,9 @@ def select(
     scaling : "auto", "standard", "unit" or "raw"
         What distances are measured on: columns of mean 0 and standard deviation 1, these rows projected to the sphere,
         or X as it is. "auto" leaves it to the strategy: mostly raw where rows have unit length, else standard.
+    missing : "impute", "drop" or "refuse"
+        What to do with missing values of a frame: fill in the median or the most frequent value, and add an indicator
+        column where over 5 % are missing; leave out the rows; or raise an error.
     deduplicate : bool or "auto"
         Of rows that are equal in all columns, use only the first. "auto" leaves it to the strategy (False).
     device : str or None
@@ -97,6 +111,16 @@ def select(
     chosen = get(strategy)() if isinstance(strategy, str) else strategy
     if not isinstance(chosen, Strategy):
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
+    if is_frame(X):
+        X = _without_labels(X, labeled, y)
+        kept = None if missing == "impute" else _kept(X, missing)
+        if kept is not None:
+            options = {
+                "estimator": estimator, "strategy": strategy, "n_classes": n_classes, "scaling": scaling,
+                "deduplicate": deduplicate, "device": device, "memory_limit": memory_limit, "checkpoint": checkpoint,
+                "random_state": random_state, "progress": progress,
+            }  # fmt: skip
+            return _select_among(kept, X, n, labeled, y, {"proba": proba, "utility": utility}, options)
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
@@ -109,6 +133,41 @@ def select(
         scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint,
         random_state=random_state, progress=progress,
     )  # fmt: skip
+
+
+def _kept(X: Any, missing: "Missing") -> npt.NDArray[np.int64] | None:
+    """The rows of a frame that have all values; None: all rows."""
+    from .tables.frames import frame_features
+
+    return frame_features(X, missing)[0].kept
+
+
+def _without_labels(X: Any, labeled: Any, y: Any) -> Any:
+    """A frame without the columns that repeat the labels."""
+    from .tables.frames import without_labels
+
+    if y is None:
+        return X
+    _, known, labels = split_labels(labeled, y, len(X))
+    X, same = without_labels(X, labels, known)
+    if same:
+        warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
+    return X
+
+
+def _select_among(
+    kept: npt.NDArray[np.int64], X: Any, n: int, labeled: Any, y: Any, of_rows: dict[str, Any], options: dict[str, Any]
+) -> Selection:
+    """Picks among some rows of a frame, numbered as in the whole frame."""
+    rows, known, labels = split_labels(labeled, y, len(X))
+    given = np.full(len(X), None, object)
+    given[known] = labels if y is not None else None
+    part = {name: None if values is None else np.asarray(values)[kept] for name, values in of_rows.items()}
+    picks = select(
+        X.iloc[kept] if hasattr(X, "iloc") else X[kept.tolist()], n, labeled=np.isin(kept, rows),
+        y=None if y is None else given[kept], **part, **options,
+    )  # fmt: skip
+    return replace(picks, indices=kept[picks.indices])
 
 
 def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Errors that the user can fix. Any other exception is a bug in mheal."""
+"""Errors that the user can fix, any other exception is a bug in mheal; and warnings about data."""
 
 
 class UserError(ValueError):
@@ -11,3 +11,7 @@ class UserTypeError(UserError, TypeError):
 
 class UserFileError(UserError, FileNotFoundError):
     """The same, for a file or folder that does not exist or cannot be used."""
+
+
+class DataWarning(UserWarning):
+    """What was done with columns of a table that are not plain numbers: left out, read as numbers, filled in."""

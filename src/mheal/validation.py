@@ -1,6 +1,6 @@
 """Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
 
-from numbers import Real
+import warnings
 from operator import index
 from typing import Any, NoReturn
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .exceptions import UserError, UserTypeError
+from .exceptions import DataWarning, UserError, UserTypeError
 from .sphere import to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
@@ -20,13 +20,14 @@ ROUNDED = 0.1  # probabilities written with two decimals may miss a sum of 1 by 
 def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
 
-    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Other numbers
-    become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
+    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame, categories
+    are one-hot encoded and missing values filled in, with a warning that says so (`mheal.tables`). Other numbers become
+    float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
     128 columns by truncated SVD, in rows of unit length.
     """
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if is_frame(X):
         X = _from_frame(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
@@ -165,6 +166,11 @@ def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
     return values / largest
 
 
+def is_frame(X: Any) -> bool:
+    """Whether X is a pandas or Polars frame."""
+    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
 def index_of(X: Any) -> Any:
     """The index of a pandas frame; None for anything else."""
     return X.index if hasattr(X, "iloc") else None
@@ -191,23 +197,15 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
     )
 
 
-def _from_frame(frame: Any) -> Any:
-    """A pandas or polars frame as an array of numbers; missing cells become NaN, to be refused by their place."""
-    columns = []
-    for i, name in enumerate(frame.columns):
-        column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[name]
-        values = column.to_numpy()
-        if values.dtype.kind == "O" and hasattr(column, "isna"):  # pandas: nullable numbers are objects
-            missing = column.isna().to_numpy()
-            if all(isinstance(v, Real) for v in values[~missing]):
-                values = np.where(missing, np.nan, values).astype(np.float64)
-        if values.dtype.kind not in "fiub":
-            raise UserTypeError(
-                f"column {name!r} is not numeric ({column.dtype}): drop it, or encode it "
-                "(sklearn.preprocessing.OneHotEncoder does)"
-            )
-        columns.append(values)
-    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+def _from_frame(frame: Any) -> npt.NDArray[Any]:
+    """The features of a pandas or Polars frame; what was left out or filled in is said in a warning."""
+    from .tables.frames import frame_features
+
+    made, schema = frame_features(frame)
+    notes = [schema.description] if schema.left_out or schema.written else []
+    for note in filter(None, [*notes, made.note]):
+        warnings.warn(f"X: {note}", DataWarning, stacklevel=4)
+    return made.X
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...one_hot import block_deviation, sample_rows
 from ...runtime.memory import MemoryLimit
 from ...runtime.threads import run_parts, spans
 from ...validation import refuse_nonfinite
@@ -75,7 +76,7 @@ def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -
 
 
 def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
-    """Mean and standard deviation of each column of X, in one pass."""
+    """Mean of each column of X, and what to divide it by: its standard deviation; one-hot blocks count as one column."""
     n, d = X.shape
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
 
@@ -88,7 +89,8 @@ def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
     first = np.sum([total for total, _ in sums], axis=0) / n
     second = np.sum([square for _, square in sums], axis=0) / n
     with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
-        return first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+        mean, deviation = first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+    return mean, block_deviation(mean, deviation, X[sample_rows(n)])
 
 
 @kernel

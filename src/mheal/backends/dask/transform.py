@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import UserError
+from ...one_hot import block_deviation, sample_rows
 from ...sphere import HEAD, NEAR, begins_on_sphere
 from ...validation import refuse_nonfinite
 from ..cpu.points import Points
@@ -75,7 +76,8 @@ def transform_of(pool: Partitions, scaling: str) -> Transform:
         deviation = np.sqrt(np.maximum(second - first * first, 0.0))  # as cpu.staging.moments has it
     if not np.isfinite(deviation).all():
         raise UserError(f"column {int(np.isfinite(deviation).argmin())} of X overflows: rescale it")
-    transform = Transform(first + shift, deviation)
+    sample = take(pool, sample_rows(n), Transform())
+    transform = Transform(first + shift, block_deviation(first + shift, deviation, sample))
     if n > 1 and transform.points(np.zeros((1, pool.shape[1]), pool.dtype)).constant():
         raise UserError(f"all {n} rows of X are equal (every column is constant): nothing to choose between")
     return transform

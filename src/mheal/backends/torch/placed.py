@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from ...one_hot import block_deviation, sample_rows
 from ...runtime.threads import spans
 from .pool import refuse_nonfinite
 from .rows import OnDevice, OnHost, Sizes, source
@@ -135,7 +136,7 @@ class Placed:
 
 
 def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation of each column, in float64: float32 drifts at a million rows."""
+    """Mean and deviation of each column as in `cpu.staging`, in float64: float32 drifts at a million rows."""
     n = rows.shape[0]
     shift = rows.gather(torch.zeros(1, dtype=torch.int64, device=rows.device))[0].double()
     total, square = torch.zeros_like(shift), torch.zeros_like(shift)
@@ -144,4 +145,7 @@ def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
         total += centred.sum(0)
         square += centred.square_().sum(0)
     deviation = (square / n - (total / n).square()).clamp_min(0).sqrt()
-    return total / n + shift, deviation
+    mean = total / n + shift
+    sample = rows.gather(torch.as_tensor(sample_rows(n), device=rows.device)).cpu().numpy()
+    found = block_deviation(mean.cpu().numpy(), deviation.cpu().numpy(), sample)
+    return mean, torch.as_tensor(found, device=rows.device)

@@ -1,0 +1,153 @@
+"""How much should a one-hot encoded category weigh beside a number?
+
+    python benchmarks/labels/one_hot/run.py DATA [--seeds N]
+
+DATA holds abalone.npz, chess.npz, fars.npz, hpc.npz, mlc_churn.npz, mushroom.npz and splice.npz with arrays X and y,
+adult_uci.npz, attrition.csv.xz and credit_data.csv.xz.
+"""
+
+import lzma
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
+import numpy as np
+import polars as pl
+from common import Study, accuracy, fitted, gain, labelled, means, quiet, table
+from sklearn.preprocessing import StandardScaler
+
+import mheal
+
+TABLES = {"attrition": "Attrition", "credit_data": "Status"}  # and the column of classes
+NAMES = ("abalone", "adult_uci", "attrition", "chess", "credit_data", "fars", "hpc", "mlc_churn", "mushroom", "splice")
+DEVELOPMENT = sorted(np.random.default_rng(18).permutation(NAMES)[:5].tolist())
+OURS = "mheal without a model"
+STRATEGIES = {"random": None, OURS: None, "mheal": "logistic", "kmedoids": None}
+WEIGHTS = ("columns", "2", "sqrt", "1", "1/2")
+MODELS, BUDGETS, ROWS = ("logistic", "forest"), (20, 50, 100, 200), 3000
+TITLES = {"columns": "each column 1", "2": "about 2", "sqrt": "√(values − 1)", "1": "**1**", "1/2": "½"}
+HEAD = """# How much should a one-hot encoded category weigh beside a number?
+
+**As much as one number.** Standardised column by column, a category of 20 values weighs as much as 20 numbers, and its
+rarest values most. So `mheal` divides the columns of a one-hot block by the root of their total variance.
+
+{table}
+
+Gain over random labels in points of accuracy, ± standard error, paired over datasets, two estimators (logistic
+regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the columns
+of a category; that of a number is 1. The choice was made on {development}, drawn by a seed before anything was measured;
+the others confirm it. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
+
+    python benchmarks/labels/one_hot/run.py DATA
+"""
+COLUMNS = ("dataset", "seed", "strategy", "weight", "model", "labels", "accuracy")
+
+
+def load(data, name):
+    """Numbers and 0/1 columns, the one-hot blocks among them, and classes."""
+    if name in TABLES:
+        frame = pl.read_csv(lzma.open(data / f"{name}.csv.xz"), null_values=["NA"])
+        return (*encoded(frame.drop(TABLES[name])), frame[TABLES[name]].to_numpy())
+    if name == "adult_uci":
+        stored = np.load(data / "adult_uci.npz")
+        X = pl.DataFrame(stored["X_train"])
+        few = [column.name for column in X if column.n_unique() <= 42 and column.name in categorical(stored)]
+        return (*encoded(X.with_columns(pl.col(few).cast(pl.Int64).cast(pl.String))), stored["y_train"])
+    stored = np.load(data / f"{name}.npz")
+    return stored["X"].astype(np.float64), blocks(stored["X"]), stored["y"]
+
+
+def categorical(stored):
+    """The eight categories of Adult come after its six numbers."""
+    return [f"column_{i}" for i in range(6, stored["X_train"].shape[1])]
+
+
+def encoded(frame):
+    """A table with missing values filled in; one block of columns for each category."""
+    columns, found = [], []
+    for column in frame:
+        if column.dtype == pl.String:
+            values = column.fill_null(column.mode().drop_nulls().sort()[0])
+            found.append((len(columns), len(columns) + values.n_unique()))
+            columns += [(values == value).to_numpy() for value in values.unique().sort()]
+        else:
+            columns.append(column.cast(pl.Float64).fill_null(column.median()).to_numpy())
+    return np.column_stack(columns).astype(np.float64), found
+
+
+def blocks(X):
+    """Runs of 0/1 columns of which one is 1 in each row."""
+    binary = ((X == 0) | (X == 1)).all(axis=0)
+    found, at = [], 0
+    while at < X.shape[1]:
+        total, end, last = np.zeros(len(X)), at, None
+        while end < X.shape[1] and binary[end] and (total + X[:, end]).max() <= 1:
+            total += X[:, end]
+            end += 1
+            last = end if total.min() == 1 else last
+        if last is not None and last > at + 1:
+            found.append((at, last))
+        at = last or at + 1
+    return found
+
+
+def weighed(X, found, weight):
+    """Columns of variance 1, but one-hot blocks of the total variance that the weight says."""
+    deviation = X.std(axis=0)
+    scale = np.where(deviation > 0, deviation, 1)
+    for lo, hi in found if weight != "columns" else ():
+        variance = float((deviation[lo:hi] ** 2).sum())
+        total = {"1": 1, "1/2": 0.5, "2": 2 * variance, "sqrt": (hi - lo - 1) ** 0.5}[weight]
+        scale[lo:hi] = (variance / total) ** 0.5 if variance > 0 else 1
+    return ((X - X.mean(axis=0)) / scale).astype(np.float32)
+
+
+def run(job):
+    """The learning curves of one strategy with every weight."""
+    data, name, seed, strategy = job
+    quiet()
+    X, found, y = load(data, name)
+    y = np.unique(y, return_inverse=True)[1]
+    order = np.random.default_rng(seed).permutation(len(X))[: 2 * ROWS]
+    rows = min(ROWS, int(0.7 * len(order)))
+    pool, test = order[:rows], order[rows:]
+    scaler = StandardScaler().fit(X[pool])
+    mine, theirs = scaler.transform(X[pool]), scaler.transform(X[test])
+    results = []
+    for weight in ("",) if strategy == "random" else WEIGHTS:
+        Z = mine.astype(np.float32) if strategy == "random" else weighed(X[pool], found, weight)
+        called, model = ("mheal" if strategy == OURS else strategy), STRATEGIES[strategy]
+        for picks in labelled(Z, called, BUDGETS, seed, y[pool], model, scaling="raw"):
+            for learner in MODELS:
+                score = accuracy(fitted(learner, mine[picks], y[pool][picks], seed), theirs, y[test])
+                results.append([name, seed, strategy, weight, learner, len(picks), score])
+    return results
+
+
+def page(rows):
+    """The gain of each weight over one for each column, on the sets that decided and on those that confirm."""
+    unit, body = ("dataset", "seed", "model"), []
+    for part, names in (("decided", DEVELOPMENT), ("confirm", sorted({*NAMES} - {*DEVELOPMENT}))):
+        for strategy in (OURS, "mheal", "kmedoids"):
+            for weight in WEIGHTS:
+                cells = []
+                for n in BUDGETS:
+                    mine = [r for r in rows if r["labels"] == str(n) and r["dataset"] in names]
+                    scores = means([r for r in mine if r["strategy"] == strategy], "weight", unit)
+                    random = means([r for r in mine if r["strategy"] == "random"], "strategy", unit)["random"]
+                    cells.append(gain(scores[weight], random))
+                body.append([part, strategy, TITLES[weight], *cells])
+    head = ["datasets", "strategy", "weight of a category", *(f"{n} labels" for n in BUDGETS)]
+    return HEAD.format(
+        table=table(head, body), seeds=len({row["seed"] for row in rows}), development=", ".join(DEVELOPMENT),
+        version=mheal.__version__,
+    )  # fmt: skip
+
+
+def units(seeds):
+    """Every strategy on every split of every dataset."""
+    return [(d, seed, s) for seed in range(seeds) for s in STRATEGIES for d in NAMES]
+
+
+if __name__ == "__main__":
+    Study(Path(__file__).parent, COLUMNS, units, run, page).main()

@@ -1,0 +1,59 @@
+"""One-hot encoded categories weigh as much as one column of numbers.
+
+Standardised column by column, a category of 20 values weighs as much as 20 numbers, and its rarest values most of all.
+`benchmarks/labels/one_hot` measures what that costs.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE = 4096  # rows that are looked at
+CLOSE = 1e-3  # relative: moments are rounded, and those of large pools may be taken in float32
+
+Float64 = npt.NDArray[np.float64]
+
+
+def sample_rows(n: int) -> npt.NDArray[np.int64]:
+    """Row numbers, evenly spread, that `one_hot_blocks` may be given."""
+    return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+
+
+def block_deviation(mean: Float64, deviation: Float64, sample: npt.NDArray[Any]) -> Float64:
+    """What to divide columns by: their standard deviations, but for one-hot blocks the root of their total variance.
+
+    mean, deviation : of all columns, over all rows
+    sample : some rows
+    """
+    found = deviation.copy()
+    for lo, hi in one_hot_blocks(mean, deviation, sample):
+        varying = deviation[lo:hi] > 0
+        found[lo:hi][varying] = np.sqrt(np.square(deviation[lo:hi]).sum())
+    return found
+
+
+def one_hot_blocks(mean: Float64, deviation: Float64, sample: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    """Runs of adjacent columns of which one is 1 and the others 0 in each row."""
+    variance = mean * (1 - mean)  # what only columns of 0 and 1 have
+    binary = ((sample == 0) | (sample == 1)).all(axis=0) & np.isclose(deviation**2, variance, rtol=CLOSE, atol=1e-9)
+    blocks, at, d = [], 0, sample.shape[1]
+    while at < d:
+        end = _end(at, binary, sample, mean)
+        if end - at > 1:
+            blocks.append((at, end))
+        at = max(end, at + 1)
+    return blocks
+
+
+def _end(at: int, binary: npt.NDArray[np.bool_], sample: npt.NDArray[Any], mean: Float64) -> int:
+    """Where the block that begins at this column ends; `at` itself if none does."""
+    total, end = np.zeros(len(sample)), at
+    while end < len(binary) and binary[end]:
+        total += sample[:, end]
+        end += 1
+        if total.max() > 1:
+            return at
+        if total.min() == 1 and abs(mean[at:end].sum() - 1) < CLOSE:
+            return end
+    return at

@@ -1,0 +1,76 @@
+"""Frames of pandas or Polars as tables."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..exceptions import UserError, UserTypeError
+from .missing import Features, Missing, features
+from .schema import Schema, choose
+from .table import Table
+
+ENOUGH = 10  # labels, from which a column that repeats them is no coincidence
+
+
+def frame_features(frame: Any, missing: Missing = "impute") -> tuple[Features, Schema]:
+    """The features of a frame, and what its columns are used for."""
+    table = Table.of(as_polars(frame), "X")
+    if not table.types or not len(frame):
+        raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
+    schema = choose(table)
+    if schema.text_column is not None:
+        raise UserTypeError(
+            f"X has no column to tell rows apart by but the texts in {schema.text_column!r}: embed them first "
+            "(mheal.embed), or group them into categories"
+        )
+    return features(table, schema, missing), schema
+
+
+def without_labels(frame: Any, labels: Any, rows: Any) -> tuple[Any, list[str]]:
+    """The frame without columns that repeat the labels of these rows, and their names."""
+    given = [str(value) for value in labels]
+    if len(given) < ENOUGH or len(set(given)) < 2:
+        return frame, []
+    columns = as_polars(frame)
+    same = [column.name for column in columns if [_word(value) for value in column[list(rows)]] == given]
+    if not same or len(same) == len(columns.columns):
+        return frame, []
+    if isinstance(frame, pl.DataFrame):
+        return frame.drop(same), same
+    return frame.iloc[:, [i for i, name in enumerate(columns.columns) if name not in same]], same
+
+
+def _word(value: Any) -> str:
+    """A value as its label is written: 3.0 is the label 3."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def as_polars(frame: Any) -> pl.DataFrame:
+    """The columns of a frame as a Polars frame; names become text."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserTypeError(f"X has two columns called {twice!r}: rename one of them")
+    return pl.DataFrame([_series(frame.iloc[:, i], name) for i, name in enumerate(names)])
+
+
+def _series(column: Any, name: str) -> pl.Series:
+    """A column of a pandas frame."""
+    values = column.to_numpy()
+    if values.dtype.kind in "fiub":
+        return pl.Series(name, values)
+    absent = column.isna().to_numpy()
+    if values.dtype.kind in "mM":
+        days = values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]")
+        return pl.Series(name, days)
+    present = values[~absent]
+    if all(isinstance(value, bool | np.bool_) for value in present):
+        return pl.Series(name, [None if gone else bool(value) for gone, value in zip(absent, values, strict=True)])
+    if all(isinstance(value, int | float | np.number) for value in present):
+        return pl.Series(name, np.where(absent, np.nan, values).astype(np.float64)).fill_nan(None)
+    if hasattr(present[0] if len(present) else None, "isoformat"):
+        return pl.Series(name, np.where(absent, None, values).astype("datetime64[us]"))
+    return pl.Series(name, [None if gone else str(value) for gone, value in zip(absent, values, strict=True)])

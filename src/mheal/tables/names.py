@@ -1,0 +1,48 @@
+"""What the name of a column, and the look of its values, say about it: an answer, an id, a code."""
+
+import re
+
+import polars as pl
+
+
+ANSWERS = frozenset(
+    "label labels target targets class classes y y_true answer answers ground_truth groundtruth truth gold gold_label "
+    "annotation annotations true_label outcome".split()
+)
+INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # under which pandas writes its index
+ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|uid|key|pk)$|^(id|uuid|guid)[^a-z]|[a-z](Id|ID|Uuid|UUID)$")
+CODE = re.compile(
+    r"(^|[^a-z])(zip|zipcode|zip_?code|postal|postcode|post_?code|postal_?code|plz|phone|phones|phone_?(number|no)|tel"
+    r"|telephone|mobile|fax|ssn|isbn|iban|ean|upc|sku|account_?(number|no)|barcode|imei|serial(_?(number|no))?)($|[^a-z])"
+)
+TIME = re.compile(r"time|date|stamp|(^|_)(ts|at|epoch)$")
+LONG = 10**9  # whole numbers from here on that hardly repeat are ids or phone numbers
+RARE = 0.95
+UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
+
+
+def is_answer(name: str) -> bool:
+    """Whether a column of this name holds labels."""
+    return re.sub(r"[^a-z]+", "_", name.strip().lower()).strip("_") in ANSWERS
+
+
+def is_id(name: str) -> bool:
+    """Whether a column of this name names rows."""
+    return bool(ID.search(name) or ID.search(name.lower()))
+
+
+def code(name: str, values: pl.Series) -> str | None:
+    """What a column of numbers that measure nothing is; None where they may measure something."""
+    if CODE.search(name.lower()):
+        return "a code, as of a place or a phone"
+    if is_id(name):
+        return "an id"
+    present = values.drop_nulls()
+    if not present.dtype.is_integer() or len(present) < 3:
+        return None
+    step = present.diff().drop_nulls()
+    if len(present) >= 20 and (step == 1).all():
+        return "counts the rows"
+    if present.abs().min() >= LONG and present.n_unique() >= RARE * len(present) and not TIME.search(name.lower()):
+        return "long numbers, as of ids"
+    return None

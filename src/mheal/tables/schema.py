@@ -1,0 +1,287 @@
+"""The schema of a table: which columns are features, of what kind, and which column names the rows.
+
+There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster: they
+differ only in how their values are read. The schema depends on names and types of columns; values are read where types
+do not tell.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+import polars as pl
+
+from ..exceptions import UserError
+from .names import INDEXES, UUID, code, is_answer, is_id
+from .table import Table, first_row, kind_of, shortened
+
+MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
+LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
+KINDS = ("number", "category", "embedding")
+LISTED = 10  # names of columns that the description lists
+HELD_BY_FLOAT32 = (pl.Float32, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16, pl.Boolean)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column that is a feature, and how many columns of X it becomes: a category one for each of its `values`."""
+
+    name: str
+    kind: Literal["number", "category", "embedding"]
+    width: int = 1
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the columns of a table are used for.
+
+    features : numbers first, then categories, then embeddings
+    id_column : the column that names the rows
+    text_column : the column to read as texts, which then are all there is
+    left_out : columns that are not used, each with its reason
+    answers : columns that hold labels, which nobody who labels may see
+    dtype : the type that holds the numbers of all features
+    written : numeric features that are written as text, and how
+    """
+
+    features: tuple[Feature, ...] = ()
+    id_column: str | None = None
+    text_column: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+    dtype: type[np.floating[Any]] = np.float32
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features' columns."""
+        return [feature.name for feature in self.features]
+
+    @property
+    def width(self) -> int:
+        """Columns of X."""
+        return sum(feature.width for feature in self.features)
+
+    @property
+    def description(self) -> str:
+        """What the columns of X are, and which columns are not used, in a line."""
+        if self.text_column is not None:
+            return f"column {self.text_column!r}" + self._not_used
+        kinds = {kind: [f for f in self.features if f.kind == kind] for kind in KINDS}
+        parts = []
+        if numbers := kinds["number"]:
+            shown = shortened([f.name + _how(self.written.get(f.name)) for f in numbers], LISTED)
+            parts.append(f"{len(numbers):,} numeric column{'s' if len(numbers) > 1 else ''} ({shown})")
+        if categories := kinds["category"]:
+            widths = [f"{f.name}: {f.width} values" for f in categories]
+            parts.append(f"{len(categories)} one-hot encoded ({shortened(widths, LISTED)})")
+        parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
+        return " + ".join(parts) + self._not_used
+
+    @property
+    def _not_used(self) -> str:
+        reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
+        return f"; left out: {shortened(reasons, LISTED)}" if reasons else ""
+
+
+def _how(written: str | None) -> str:
+    return f" [{written}]" if written else ""
+
+
+def choose(
+    table: Table, columns: Sequence[str] | None = None, without: Collection[str] = (), also: Collection[str] = (),
+    id_column: str | None = None, text_column: str | None = None, answers: Collection[str] = (),
+) -> Schema:  # fmt: skip
+    """The schema of a table.
+
+    columns : the features; by default the embeddings if one column holds lists of numbers, else every number and, in
+        memory, every text column of at most 20 different values; but no labels, ids, codes and row numbers
+    without : columns that are no features
+    also : columns that are features beside those chosen by default
+    id_column : the column that names the rows; by default one that is named like an id and names each row differently
+    text_column : the column to read as texts; by default the only one, if that is long text
+    answers : columns known to hold labels, whatever their names
+    """
+    if text_column is not None and columns is not None:
+        raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
+    chosen = [text_column] if text_column is not None else [*(columns or ()), *also]
+    kept_out = [*([id_column] if id_column is not None else []), *without]
+    for name in chosen:
+        if name in kept_out:
+            raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
+    table.require([*kept_out, *chosen])
+    labels = tuple(n for n in table.types if n not in chosen and (n in answers or (is_answer(n) and n != id_column)))
+    id_column = _id_column(table, id_column, {*chosen, *without, *labels})
+    others = [name for name in table.types if name != id_column and name not in without]
+    left_out = {name: "holds labels" for name in labels if name in others}
+    if columns is None and text_column is None and not also:
+        readable = [name for name in others if name not in labels]
+        text_column = readable[0] if len(readable) == 1 and _is_text(table, readable[0]) else None
+    if text_column is not None:
+        left_out |= {name: "not the text" for name in others if name != text_column and name not in left_out}
+        return Schema((), id_column, text_column, left_out, labels)
+    if columns is None:
+        names, left_out = _usable(table, others, left_out, also)
+        texts = [name for name in left_out if name not in labels and _is_long_text(table, name)]
+        if not names and len(texts) == 1:
+            left_out = {name: reason for name, reason in left_out.items() if name != texts[0]}
+            return Schema((), id_column, texts[0], left_out, labels)
+        if not names:
+            _refuse_useless(table, left_out, texts)
+    else:
+        names, left_out = [*dict.fromkeys([*columns, *also])], {}
+        _refuse_unusable(table, list(columns), names)
+    table.refuse_unlike_parts(names)
+    features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
+    written = {name: how for name, how in table.written.items() if name in names}
+    return Schema(tuple(features), id_column, None, left_out, labels, _dtype(table, names), written)
+
+
+def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
+    """The column that names the rows. A column called `id` must name each row; one named alike must do it to count."""
+    if named is None:
+        likely = [name for name in table.types if name not in others and name.lower() in ("id", "uuid")]
+        if likely or not table.in_memory:
+            named = likely[0] if likely else None
+        else:
+            unnamed = [name for name in list(table.types)[:1] if name in INDEXES]
+            alike = [*filter(is_id, table.types), *unnamed]
+            return next((name for name in alike if name not in others and _names_rows(table, name)), None)
+    if named is None or not table.in_memory:
+        return named
+    values = next(table.column(named))
+    remedy = "or keep it out of the ids with --without, or name another column with --id"
+    if values.null_count():
+        row = first_row(values.is_null())
+        raise UserError(f"{table.name}: row {row} has no id in column {named!r}: fill it in, {remedy}")
+    repeated = values.is_duplicated()
+    if repeated.any():
+        value = values[first_row(repeated)]
+        rows = (values == value).arg_true()
+        raise UserError(
+            f"{table.name}: the id {value!r} in column {named!r} is that of rows {rows[0]} and {rows[1]}: "
+            f"make ids unique, {remedy}"
+        )
+    return named
+
+
+def _names_rows(table: Table, name: str) -> bool:
+    values = next(table.column(name))
+    fractions = values.dtype.is_float() and not (values.round() == values).all()
+    return (
+        kind_of(values.dtype) in ("numbers", "text")
+        and not fractions
+        and not (values.null_count() or values.is_duplicated().any())
+    )
+
+
+def _usable(
+    table: Table, names: Sequence[str], left_out: dict[str, str], also: Collection[str]
+) -> tuple[list[str], dict[str, str]]:
+    """The features where none were chosen, and the columns that are left out, with the reason."""
+    names = [name for name in names if name not in left_out]
+    embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
+    if len(embeddings) > 1:
+        raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
+    if embeddings:
+        others = {name: "not the embeddings" for name in names if name not in (*embeddings, *also)}
+        return [*dict.fromkeys([*embeddings, *also])], left_out | others
+    reasons = {name: _against(table, name) if name in also else _unlikely(table, name) for name in names}
+    usable = [name for name, reason in reasons.items() if reason is None]
+    left_out |= {name: reason for name, reason in reasons.items() if reason is not None}
+    if refused := [name for name in also if name in left_out]:
+        raise UserError(f"{table.name}: column {refused[0]!r} cannot be a feature ({left_out[refused[0]]})")
+    return usable, left_out
+
+
+def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[str]) -> NoReturn:
+    held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
+    remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
+    raise UserError(
+        f"{table.name} has no column to tell rows apart by, but {held}: choose columns (--columns, --with){remedy}"
+    )
+
+
+def _refuse_unusable(table: Table, columns: list[str], names: list[str]) -> None:
+    if not columns or len(set(columns)) < len(columns):
+        raise UserError(f"columns must name one or more different columns of {table.name}, got {columns}")
+    for name in names:
+        reason = _against(table, name)
+        if reason is not None:
+            remedy = "name it as the text column, group its values" if "texts" in reason else "turn it into numbers"
+            raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
+
+
+def _unlikely(table: Table, name: str) -> str | None:
+    """Why a column is not used where the user has chosen none; None where it is."""
+    if kind_of(table.types[name]) == "numbers" or (table.in_memory and kind_of(table.types[name]) == "text"):
+        if is_id(name):
+            return "an id"
+        if not table.in_memory:
+            return _against(table, name)
+        values = next(table.column(name))
+        if reason := code(name, values):
+            return reason
+        if values.dtype == pl.String and values.drop_nulls().head(100).str.contains(UUID).any():
+            return "ids"
+        if values.dtype == pl.String and values.drop_nulls().n_unique() == 1:
+            return "one value"
+    return _against(table, name)
+
+
+def _against(table: Table, name: str) -> str | None:
+    """Why a column cannot be a feature; None where it can."""
+    kind = kind_of(table.types[name])
+    if kind == "nothing":
+        return "empty"
+    if table.in_memory and all(values.null_count() == len(values) for values in table.column(name)):
+        return "empty"
+    if kind in ("numbers", "embeddings"):
+        return None
+    if kind != "text":
+        return kind if kind == "dates or times" else "neither numbers nor text"
+    if not table.in_memory:
+        raise UserError(
+            f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
+            "choose the columns that are features, or leave it out"
+        )
+    different = next(table.column(name)).drop_nulls().n_unique()
+    return f"{different:,} different texts" if different > MAX_CATEGORIES else None
+
+
+def _is_text(table: Table, name: str) -> bool:
+    """Whether a column, the only one, is text to read: of too many different values, or too long, to be a category."""
+    if not table.in_memory or kind_of(table.types[name]) != "text":
+        return False
+    values = next(table.column(name)).drop_nulls()
+    return values.n_unique() > MAX_CATEGORIES or _is_long_text(table, name)
+
+
+def _is_long_text(table: Table, name: str) -> bool:
+    """Whether the values of a column are sentences rather than words."""
+    if not table.in_memory or kind_of(table.types[name]) != "text":
+        return False
+    length = next(table.column(name)).drop_nulls().str.len_chars().mean()
+    return isinstance(length, float) and length >= LONG_TEXT
+
+
+def _feature(table: Table, name: str) -> Feature:
+    kind = kind_of(table.types[name])
+    if kind == "numbers":
+        return Feature(name, "number")
+    if kind == "text":
+        values = tuple(next(table.column(name)).drop_nulls().unique().sort())
+        return Feature(name, "category", len(values), values)
+    width = table.list_length(name)
+    if width == 0:
+        raise UserError(f"{table.name}: column {name!r} begins with an empty list: fill it in, or drop the row")
+    return Feature(name, "embedding", width)
+
+
+def _dtype(table: Table, names: Sequence[str]) -> type[np.floating[Any]]:
+    """The type that holds the numbers in these columns of every part."""
+    types = [types[name] for types in table.schemas for name in names]
+    numbers = [getattr(dtype, "inner", dtype) for dtype in types if kind_of(dtype) != "text"]
+    return np.float32 if all(dtype in HELD_BY_FLOAT32 for dtype in numbers) else np.float64

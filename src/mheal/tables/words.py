@@ -1,0 +1,109 @@
+"""Text columns that hold numbers in other clothes: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
+
+import re
+from typing import NamedTuple
+
+import polars as pl
+
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
+MOSTLY = 0.9  # from this share of numbers on, the other words of a column count as missing
+BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
+TRUE = ("true", "yes", "y", "t", "on")
+MONEY = "€$£¥₹"
+PLAIN = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+ENGLISH = r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?"
+EUROPEAN = r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?"
+DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
+TIMES = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%SZ", "T%H:%M:%S%.fZ", " %H:%M:%S%.f")
+DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
+DAY = 86_400_000_000  # microseconds
+
+
+class Converted(NamedTuple):
+    """Text as numbers: null where a cell is missing or no number; how it was written; and words that are no numbers."""
+
+    values: pl.Series
+    written: str
+    others: tuple[str, ...] = ()
+
+
+def without_missing(column: pl.Series) -> pl.Series:
+    """A text column without surrounding space, with null for "NA", "?" and other words for nothing."""
+    text = column.str.strip_chars()
+    return (
+        pl.select(pl.when(text.str.to_lowercase().is_in(MISSING)).then(None).otherwise(text))
+        .to_series()
+        .alias(column.name)
+    )
+
+
+def as_numbers(column: pl.Series) -> Converted | None:
+    """The numbers that a text column holds, from `without_missing`; None where it holds text."""
+    words = column.drop_nulls()
+    if words.is_empty():
+        return None
+    lower = set(words.str.to_lowercase().unique().head(3))
+    if any(lower <= pair for pair in BOOLEANS):
+        truth = column.str.to_lowercase().is_in(TRUE)
+        return Converted(pl.select(pl.when(column.is_not_null()).then(truth).cast(pl.Float64)).to_series(), "yes or no")
+    return _dates(column, words) or _written(column, words)
+
+
+def _written(column: pl.Series, words: pl.Series) -> Converted | None:
+    bare, marks = _bare(words)
+    found = {
+        form: bare.str.contains(f"^({pattern})$")
+        for form, pattern in {"": PLAIN, "thousands": ENGLISH, "decimal commas": EUROPEAN}.items()
+    }
+    form = max(found, key=lambda name: found[name].sum())  # of equal ones the first
+    share = float(found[form].mean() or 0)
+    if share < MOSTLY or (share < 1 and found[form].sum() < 10):
+        return None
+    values, _ = _bare(column)
+    values = values.str.replace_all(r"[ '_]", "")
+    if form == "thousands":
+        values = values.str.replace_all(",", "", literal=True)
+    elif form:
+        values = values.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    numbers = values.cast(pl.Float64, strict=False)
+    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series().alias(column.name)
+    others = tuple(words.filter(~found[form]).unique(maintain_order=True))
+    return Converted(numbers, ", ".join(filter(None, (form and f"with {form}", marks))), others)
+
+
+def _bare(words: pl.Series) -> tuple[pl.Series, str]:
+    """Words without money and percent signs, if nearly all numbers have the same; and which it was."""
+    present = words.drop_nulls()
+    signs = present.str.extract(f"([%{MONEY}])")
+    if signs.null_count() > (1 - MOSTLY) * len(present):
+        return words, ""
+    bare = words.str.replace(rf"^([+-]?)\s*[{MONEY}]\s*", "$1").str.replace(rf"\s*[%{MONEY}]$", "")
+    kinds = signs.drop_nulls().unique().sort()
+    return bare, f"with {' and '.join(kinds)}"
+
+
+def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
+    """Days since 1970, if all words are dates of one form."""
+    if not DATE.match(words[0]):
+        return None
+    for date in DATES:
+        for time in TIMES:
+            first = words.head(1).str.to_datetime(date + time, strict=False)
+            if first.null_count():
+                continue
+            moments = words.str.to_datetime(date + time, strict=False, time_unit="us")
+            if not moments.null_count():
+                whole = column.str.to_datetime(date + time, strict=False, time_unit="us")
+                return Converted(days(whole), "dates")
+    return None
+
+
+def days(moments: pl.Series) -> pl.Series:
+    """Dates, times or durations as days."""
+    dtype = moments.dtype
+    if dtype == pl.Date:
+        moments = moments.cast(pl.Datetime("us"))
+    elif dtype == pl.Time:
+        return moments.cast(pl.Int64).cast(pl.Float64) / (DAY * 1000)
+    unit = {"ms": 1000, "us": 1, "ns": 0.001}[getattr(moments.dtype, "time_unit", None) or "us"]
+    return moments.cast(pl.Int64).cast(pl.Float64) * unit / DAY

@@ -1,0 +1,81 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import mheal
+from mheal.exceptions import DataWarning, UserError, UserTypeError
+
+
+def customers(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "customer_id": [f"c{i}" for i in range(n)],
+            "age": rng.normal(40, 9, n),
+            "income": rng.lognormal(10, 1, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n),
+            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+            "churn": rng.choice(["stays", "leaves"], n),
+        },
+        index=pd.Index([f"row {i}" for i in range(n)]),
+    )
+    frame.loc[frame.index[::7], "income"] = np.nan
+    frame.loc[frame.index[3], "job"] = None
+    return frame
+
+
+def test_a_mixed_frame_is_understood_and_said():
+    frame = customers()
+    with pytest.warns(DataWarning) as said:
+        picks = mheal.select(frame, 10)
+    text = " ".join(str(warning.message) for warning in said)
+    for word in ("age", "job: 3 values", "since [dates]", "income: 29", "indicator column for income"):
+        assert word in text
+    assert "customer_id" not in frame.columns[[1]]
+    assert picks.to_pandas().index.tolist() == frame.iloc[picks].index.tolist()
+    with pytest.warns(DataWarning):
+        assert mheal.select(pl.from_pandas(frame.reset_index(drop=True)), 10).indices.tolist() == picks.indices.tolist()
+
+
+def test_plain_numbers_need_no_warning():
+    frame = customers()[["age"]].assign(income=1.5 * np.arange(200) % 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mheal.select(frame, 10).indices.tolist() == mheal.select(frame.to_numpy(), 10).indices.tolist()
+
+
+def test_rows_with_missing_values_are_not_picked_if_dropped():
+    frame = customers()
+    labelled = np.flatnonzero(frame["income"].notna())[:6].tolist() + [7]
+    y = ["a", "b", "a", "b", "a", "b", "a"]
+    with pytest.warns(DataWarning):
+        picks = mheal.select(frame, 20, labeled=labelled, y=y, missing="drop")
+    picked = frame.iloc[picks]
+    assert picked["income"].notna().all()
+    assert picked["job"].notna().all()
+    assert not set(picks) & set(labelled)
+    assert picks.to_pandas().index.tolist() == picked.index.tolist()
+
+
+def test_missing_values_can_be_refused():
+    with pytest.raises(UserError, match=r"row 0, column 'income' is empty"):
+        mheal.select(customers(), 20, missing="refuse")
+
+
+def test_a_column_that_repeats_the_labels_is_left_out():
+    frame = customers()
+    rows = list(range(60))
+    with pytest.warns(DataWarning, match="left out churn"):
+        picks = mheal.select(frame, 10, labeled=rows, y=frame["churn"].iloc[rows].tolist())
+    with pytest.warns(DataWarning):
+        same = mheal.select(frame.drop(columns="churn"), 10, labeled=rows, y=frame["churn"].iloc[rows].tolist())
+    assert picks.indices.tolist() == same.indices.tolist()
+
+
+def test_texts_are_refused_with_the_remedy():
+    frame = pd.DataFrame({"text": [f"a sentence about matter number {i}" for i in range(50)]})
+    with pytest.raises(UserTypeError, match=r"mheal\.embed"):
+        mheal.select(frame, 5)

@@ -1,0 +1,117 @@
+import polars as pl
+import pytest
+
+from mheal.exceptions import UserError
+from mheal.tables.names import is_answer, is_id
+from mheal.tables.schema import choose
+from mheal.tables.table import Table
+
+NUMBERS = {"a": [1.0, 2.5, 3.0, 4.0], "b": [4, 9, 6, 1]}
+
+
+def chosen(held, **options):
+    return choose(Table.of(pl.DataFrame(held), "pool.csv"), **options)
+
+
+@pytest.mark.parametrize("name", ["label", "Labels", "TARGET", "class", "class_", "y", "ground truth", "outcome"])
+def test_columns_named_like_an_answer_are_left_out(name):
+    schema = chosen(NUMBERS | {name: [0, 1, 0, 1]})
+    assert schema.names == ["a", "b"]
+    assert schema.left_out == {name: "holds labels"}
+    assert schema.answers == (name,)
+    assert name in schema.description
+    assert chosen(NUMBERS | {name: [0, 1, 0, 1]}, also=[name]).names == ["a", "b", name]
+    assert chosen(NUMBERS | {name: [0, 1, 0, 1]}, columns=["a", name]).names == ["a", name]
+
+
+def test_columns_known_to_hold_the_answer_are_left_out():
+    schema = chosen(NUMBERS | {"status": ["good", "bad", "bad", "good"]}, answers=["status"])
+    assert (schema.names, schema.answers) == (["a", "b"], ("status",))
+
+
+@pytest.mark.parametrize("name", ["label_smoothing", "classroom", "yield", "targeted", "category"])
+def test_other_names_are_no_answers(name):
+    assert not is_answer(name)
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "customer_id", "customerId", "CustomerID", "uuid", "row_id", "id_number"])
+def test_columns_named_like_an_id_name_the_rows(name):
+    assert is_id(name)
+    schema = chosen({name: ["u", "v", "w", "x"]} | NUMBERS)
+    assert (schema.id_column, schema.names) == (name, ["a", "b"])
+
+
+@pytest.mark.parametrize("name", ["grid", "paid", "valid", "keyboard", "idle"])
+def test_other_names_are_no_ids(name):
+    assert not is_id(name)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_an_unnamed_first_column_names_the_rows(name):
+    assert chosen({name: [7, 8, 5, 3]} | NUMBERS).id_column == name
+
+
+def test_an_id_that_repeats_is_no_feature():
+    schema = chosen({"customer_id": [1, 1, 2, 3]} | NUMBERS)
+    assert (schema.id_column, schema.names, schema.left_out) == (None, ["a", "b"], {"customer_id": "an id"})
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [([1, 2, 2, 3], "the id 2 in column 'id' is that of rows 1 and 2"), ([1, None, 2, 3], "row 1 has no id")],
+)
+def test_a_column_called_id_must_name_each_row(ids, message):
+    with pytest.raises(UserError, match=message):
+        chosen({"id": ids} | NUMBERS)
+    assert chosen({"id": ids} | NUMBERS, without=["id"]).id_column is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("zip", [10115, 20095, 80331, 10115], "a code, as of a place or a phone"),
+        ("postal_code", [10115, 20095, 80331, 10115], "a code, as of a place or a phone"),
+        ("phone", [491701234567, 491701234568, 491701234569, 5], "a code, as of a place or a phone"),
+        ("reference", [4000000001, 4000000007, 4000000003, 4000000009], "long numbers, as of ids"),
+    ],
+)
+def test_codes_are_features_only_where_they_are_asked_for(name, values, reason):
+    schema = chosen(NUMBERS | {name: values})
+    assert (schema.names, schema.left_out) == (["a", "b"], {name: reason})
+    assert name in chosen(NUMBERS | {name: values}, also=[name]).names
+
+
+def test_a_counter_is_no_feature():
+    rows = pl.DataFrame({"nr": range(1, 31), "a": [i * i % 7 for i in range(30)]})
+    assert choose(Table.of(rows, "pool.csv")).left_out == {"nr": "counts the rows"}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"label": [0, 1, 0, 1]},
+        {"id": [3, 1, 2, 4]},
+        {"id": [3, 1, 2, 4], "target": ["a", "b", "a", "b"]},
+        {"user_id": [1, 1, 2, 2]},
+    ],
+)
+def test_a_table_of_nothing_but_ids_and_answers_is_refused(columns):
+    with pytest.raises(UserError, match=r"no column to tell rows apart by.*--columns"):
+        chosen(columns)
+
+
+def test_words_that_are_numbers_are_said():
+    schema = chosen(NUMBERS | {"price": ["€5", "€1,000", "€7", "€8"]})
+    assert "price [with thousands, with €]" in schema.description
+
+
+def test_every_number_is_named_up_to_ten():
+    schema = chosen({f"c{i}": [1.5, 2, 0, i] for i in range(13)})
+    assert "13 numeric columns (c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, … (13 in all))" in schema.description
+
+
+def test_texts_beside_labels_are_read():
+    texts = [f"a longer text about matter number {i}" for i in range(40)]
+    schema = chosen({"text": texts, "category": [f"kind {i % 25}" for i in range(40)]})
+    assert schema.text_column == "text"
+    assert "category" in schema.left_out

@@ -1,0 +1,62 @@
+import polars as pl
+import pytest
+
+from mheal.tables.words import as_numbers, without_missing
+
+
+def converted(words):
+    return as_numbers(without_missing(pl.Series("c", words, dtype=pl.String)))
+
+
+@pytest.mark.parametrize(
+    ("words", "values", "written"),
+    [
+        (["1", " 2 ", "-3.5", ".5", "1e3"], [1, 2, -3.5, 0.5, 1000], ""),
+        (["007", "12"], [7, 12], ""),
+        (["12,345.00", "1,000", "7"], [12345, 1000, 7], "with thousands"),
+        (["1 234", "5"], [1234, 5], "with thousands"),
+        (["3,14", "2,5"], [3.14, 2.5], "with decimal commas"),
+        (["1.234,5", "0,25"], [1234.5, 0.25], "with decimal commas"),
+        (["€5", "€ 6.50", "-€3"], [5, 6.5, -3], "with €"),
+        (["5 €", "7,5 €"], [5, 7.5], "with decimal commas, with €"),
+        (["$1,234.50", "$3"], [1234.5, 3], "with thousands, with $"),
+        (["12.5%", "3 %"], [12.5, 3], "with %"),
+        (["yes", "No", "YES"], [1, 0, 1], "yes or no"),
+        (["TRUE", "false"], [1, 0], "yes or no"),
+        (["1970-01-03", "1970-02-01"], [2, 31], "dates"),
+        (["1970-01-01 12:00:00", "1970-01-02 00:00:00"], [0.5, 1], "dates"),
+        (["03/04/1970", "13/04/1970"], [92, 102], "dates"),  # the day comes first: there is no month 13
+        (["4. Jan 1970"], None, None),
+        (["02.01.1970", "31.12.1970"], [1, 364], "dates"),
+        (["Jan 5, 1970"], [4], "dates"),
+        (["12:30", "13:40"], None, None),
+        (["a", "b"], None, None),
+        (["1", "2", "x"], None, None),
+        (["NA", "?", ""], None, None),
+        (["1-2", "3-4"], None, None),
+    ],
+)
+def test_words_become_numbers(words, values, written):
+    found = converted(words)
+    if values is None:
+        assert found is None
+    else:
+        assert found.values.to_list() == pytest.approx(values)
+        assert (found.written, found.others) == (written, ())
+
+
+@pytest.mark.parametrize("word", ["", " ", "NA", "n/a", "?", "-", "NULL", "None", "nan", "Unknown", "#N/A"])
+def test_words_for_nothing_are_missing(word):
+    assert converted(["1", word, "3"]).values.to_list() == [1, None, 3]
+    assert converted(["yes", word, "no"]).values.to_list() == [1, None, 0]
+    assert converted(["2024-01-01", word]).values.null_count() == 1
+
+
+def test_few_other_words_count_as_missing_and_are_named():
+    found = converted([*map(str, range(20)), "n.v.", "about 7"])
+    assert found.values.null_count() == 2
+    assert found.others == ("n.v.", "about 7")
+
+
+def test_numbers_that_are_not_finite_are_missing():
+    assert converted([*map(str, range(20)), "inf"]).values.null_count() == 1
