@@ -115,7 +115,7 @@ def select(
         X = _without_labels(X, labeled, y)
         kept = None if missing == "impute" else _kept(X, missing)
         if kept is not None:
-            options = {
+            options: dict[str, Any] = {
                 "estimator": estimator, "strategy": strategy, "n_classes": n_classes, "scaling": scaling,
                 "deduplicate": deduplicate, "device": device, "memory_limit": memory_limit, "checkpoint": checkpoint,
                 "random_state": random_state, "progress": progress,
@@ -162,7 +162,9 @@ def _select_among(
     rows, known, labels = split_labels(labeled, y, len(X))
     given = np.full(len(X), None, object)
     given[known] = labels if y is not None else None
-    part = {name: None if values is None else np.asarray(values)[kept] for name, values in of_rows.items()}
+    part: dict[str, Any] = {
+        name: None if values is None else np.asarray(values)[kept] for name, values in of_rows.items()
+    }
     picks = select(
         X.iloc[kept] if hasattr(X, "iloc") else X[kept.tolist()], n, labeled=np.isin(kept, rows),
         y=None if y is None else given[kept], **part, **options,

@@ -20,9 +20,9 @@ ROUNDED = 0.1  # probabilities written with two decimals may miss a sum of 1 by 
 def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
 
-    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame, categories
-    are one-hot encoded and missing values filled in, with a warning that says so (`mheal.tables`). Other numbers become
-    float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
+    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame,
+    categories are one-hot encoded and missing values filled in, with a warning that says so (`mheal.tables`). Other
+    numbers become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
     128 columns by truncated SVD, in rows of unit length.
     """
     if sparse.issparse(X):

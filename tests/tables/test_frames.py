@@ -49,7 +49,7 @@ def test_plain_numbers_need_no_warning():
 
 def test_rows_with_missing_values_are_not_picked_if_dropped():
     frame = customers()
-    labelled = np.flatnonzero(frame["income"].notna())[:6].tolist() + [7]
+    labelled = [*np.flatnonzero(frame["income"].notna())[:6].tolist(), 7]
     y = ["a", "b", "a", "b", "a", "b", "a"]
     with pytest.warns(DataWarning):
         picks = mheal.select(frame, 20, labeled=labelled, y=y, missing="drop")

@@ -34,9 +34,9 @@ rarest values most. So `mheal` divides the columns of a one-hot block by the roo
 {table}
 
 Gain over random labels in points of accuracy, ± standard error, paired over datasets, two estimators (logistic
-regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the columns
-of a category; that of a number is 1. The choice was made on {development}, drawn by a seed before anything was measured;
-the others confirm it. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
+regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the
+columns of a category; that of a number is 1. The choice was made on {development}, drawn by a seed before anything was
+measured; the others confirm it. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
 
     python benchmarks/labels/one_hot/run.py DATA
 """
@@ -46,7 +46,8 @@ COLUMNS = ("dataset", "seed", "strategy", "weight", "model", "labels", "accuracy
 def load(data, name):
     """Numbers and 0/1 columns, the one-hot blocks among them, and classes."""
     if name in TABLES:
-        frame = pl.read_csv(lzma.open(data / f"{name}.csv.xz"), null_values=["NA"])
+        with lzma.open(data / f"{name}.csv.xz") as file:
+            frame = pl.read_csv(file, null_values=["NA"])
         return (*encoded(frame.drop(TABLES[name])), frame[TABLES[name]].to_numpy())
     if name == "adult_uci":
         stored = np.load(data / "adult_uci.npz")

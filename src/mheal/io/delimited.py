@@ -20,8 +20,8 @@ def read_delimited(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
     """The rows of a CSV or TSV file; columns `as_text` are not parsed: an id 007 stays 007."""
     with file.open("rb") as content:
         start = content.read(SAMPLE)
-    content = file.read_bytes() if (encoding := encoding_of(file, start)) != "utf-8" else None
-    text = None if content is None else content.decode(encoding, errors="replace")
+    encoding = encoding_of(file, start)
+    text = None if encoding == "utf-8" else file.read_bytes().decode(encoding, errors="replace")
     sample = (text or start.decode("utf-8-sig", errors="replace"))[:SAMPLE]
     separator = separator_of(sample, "\t" if file.suffix.lower() == ".tsv" else ",")
     first = sample.partition("\n")[0].rstrip("\r")

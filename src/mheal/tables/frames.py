@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import UserError, UserTypeError
@@ -59,13 +60,12 @@ def as_polars(frame: Any) -> pl.DataFrame:
 
 def _series(column: Any, name: str) -> pl.Series:
     """A column of a pandas frame."""
-    values = column.to_numpy()
+    values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "fiub":
         return pl.Series(name, values)
-    absent = column.isna().to_numpy()
+    absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
     if values.dtype.kind in "mM":
-        days = values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]")
-        return pl.Series(name, days)
+        return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
     present = values[~absent]
     if all(isinstance(value, bool | np.bool_) for value in present):
         return pl.Series(name, [None if gone else bool(value) for gone, value in zip(absent, values, strict=True)])

@@ -4,10 +4,9 @@ import re
 
 import polars as pl
 
-
 ANSWERS = frozenset(
-    "label labels target targets class classes y y_true answer answers ground_truth groundtruth truth gold gold_label "
-    "annotation annotations true_label outcome".split()
+    ("label", "labels", "target", "targets", "class", "classes", "y", "y_true", "answer", "answers", "ground_truth")
+    + ("groundtruth", "truth", "gold", "gold_label", "annotation", "annotations", "true_label", "outcome")
 )
 INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # under which pandas writes its index
 ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|uid|key|pk)$|^(id|uuid|guid)[^a-z]|[a-z](Id|ID|Uuid|UUID)$")
@@ -43,6 +42,7 @@ def code(name: str, values: pl.Series) -> str | None:
     step = present.diff().drop_nulls()
     if len(present) >= 20 and (step == 1).all():
         return "counts the rows"
-    if present.abs().min() >= LONG and present.n_unique() >= RARE * len(present) and not TIME.search(name.lower()):
+    long = bool((present.abs() >= LONG).all())
+    if long and present.n_unique() >= RARE * len(present) and not TIME.search(name.lower()):
         return "long numbers, as of ids"
     return None

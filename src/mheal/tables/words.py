@@ -7,6 +7,7 @@ import polars as pl
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
 MOSTLY = 0.9  # from this share of numbers on, the other words of a column count as missing
+FEWEST = 10  # and from so many
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
@@ -55,9 +56,9 @@ def _written(column: pl.Series, words: pl.Series) -> Converted | None:
         form: bare.str.contains(f"^({pattern})$")
         for form, pattern in {"": PLAIN, "thousands": ENGLISH, "decimal commas": EUROPEAN}.items()
     }
-    form = max(found, key=lambda name: found[name].sum())  # of equal ones the first
-    share = float(found[form].mean() or 0)
-    if share < MOSTLY or (share < 1 and found[form].sum() < 10):
+    form = max(found, key=lambda name: int(found[name].sum()))  # of equal ones the first
+    numbers_there = int(found[form].sum())
+    if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
     values, _ = _bare(column)
     values = values.str.replace_all(r"[ '_]", "")

@@ -76,7 +76,7 @@ def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -
 
 
 def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
-    """Mean of each column of X, and what to divide it by: its standard deviation; one-hot blocks count as one column."""
+    """Mean of each column of X, and what to divide it by: its standard deviation, for one-hot blocks that of all."""
     n, d = X.shape
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
 
