@@ -72,5 +72,6 @@ def _series(column: Any, name: str) -> pl.Series:
     if all(isinstance(value, int | float | np.number) for value in present):
         return pl.Series(name, np.where(absent, np.nan, values).astype(np.float64)).fill_nan(None)
     if hasattr(present[0] if len(present) else None, "isoformat"):
-        return pl.Series(name, np.where(absent, None, values).astype("datetime64[us]"))
+        moments: list[Any] = [None if gone else value for gone, value in zip(absent, values, strict=True)]
+        return pl.Series(name, np.array(moments, "datetime64[us]"))
     return pl.Series(name, [None if gone else str(value) for gone, value in zip(absent, values, strict=True)])

@@ -4,9 +4,9 @@ import re
 
 import polars as pl
 
-ANSWERS = frozenset(
-    ("label", "labels", "target", "targets", "class", "classes", "y", "y_true", "answer", "answers", "ground_truth")
-    + ("groundtruth", "truth", "gold", "gold_label", "annotation", "annotations", "true_label", "outcome")
+ANSWERS = (
+    *("label", "labels", "target", "targets", "class", "classes", "y", "y_true", "answer", "answers", "truth"),
+    *("ground_truth", "groundtruth", "gold", "gold_label", "annotation", "annotations", "true_label", "outcome"),
 )
 INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # under which pandas writes its index
 ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|uid|key|pk)$|^(id|uuid|guid)[^a-z]|[a-z](Id|ID|Uuid|UUID)$")
