@@ -63,7 +63,7 @@ def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
         fields = dict.fromkeys(field for record in records for field in record)
         columns = {field: [record.get(field) for record in records] for field in fields}
     elif suffix in TABLES:
-        from .frames import read_frame
+        from .tables import read_frame
 
         frame = read_frame(file, as_text=[id_column or "id", "id"])
         columns = {column.name: column.to_list() for column in frame}

@@ -39,10 +39,8 @@ class Located:
 
 def locate(source: str | Path) -> Located:
     """The files that a path or a pattern names; the matches of a pattern are sorted by name."""
-    text, array = str(source), None
-    if named := re.fullmatch(r"(.+\.npz):([^/\\:]+)", text, re.IGNORECASE):
-        text, array = named.groups()
-    path = Path(text)
+    path, array = named_array(source)
+    text = str(path)
     if path.is_dir():
         return _folder(path)
     if path.exists():
@@ -55,6 +53,12 @@ def locate(source: str | Path) -> Located:
     else:
         raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
     return Located(_common_form(files), files, base, array)
+
+
+def named_array(source: str | Path) -> tuple[Path, str | None]:
+    """The file that is meant, and the name of the array in it, where one is named: pool.npz:name."""
+    named = re.fullmatch(r"(.+\.npz):([^/\\:]+)", str(source), re.IGNORECASE)
+    return (Path(named[1]), named[2]) if named else (Path(source), None)
 
 
 def _folder(folder: Path) -> Located:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..exceptions import UserError
-from .columns import Table, first_row, kind_of, shortened
+from .tables import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
 LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
@@ -92,26 +92,27 @@ def choose(
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
     chosen = [text_column] if text_column is not None else list(columns or ())
-    kept_out = [*([id_column] if id_column is not None else []), *without]
+    kept_out = [*without] if id_column is None else [id_column, *without]
     for name in chosen:
         if name in kept_out:
             raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
-    table.require([*kept_out, *chosen])
+    for name in (*kept_out, *chosen):
+        if name not in table.types:
+            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
     id_column = _id_column(table, id_column, {*chosen, *without})
     others = [name for name in table.types if name != id_column and name not in without]
     if columns is None and text_column is None and len(others) == 1 and _is_long_text(table, others[0]):
         text_column = others[0]
     if text_column is not None:
         return Schema(id_column=id_column, text_column=text_column)
-    left_out: list[str] = []
-    if columns is None:
-        names, left_out = _usable(table, others)
-    else:
-        names = list(columns)
-        _refuse_unusable(table, names)
-    table.refuse_unlike_parts(names)
+    names, left_out = _usable(table, others) if columns is None else (_refuse_unusable(table, columns), [])
+    if table.files:
+        refuse_unlike(table.files, table.schemas, names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
-    return Schema(tuple(features), id_column, None, left_out, _dtype(table, names))
+    types = [types[name] for types in table.schemas for name in names]
+    numbers = [getattr(dtype, "inner", dtype) for dtype in types if kind_of(dtype) != "text"]
+    dtype = np.float32 if all(number in HELD_BY_FLOAT32 for number in numbers) else np.float64
+    return Schema(tuple(features), id_column, None, left_out, dtype)
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
@@ -121,7 +122,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     column = named or USUAL_ID
     if not table.in_memory:
         return column
-    values = next(table.column(column))
+    values = table.column(column)
     if named is None and (values.null_count() or not values.is_unique().all()):
         return None
     if values.null_count():
@@ -155,7 +156,7 @@ def _usable(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
     return usable, left_out
 
 
-def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
+def _refuse_unusable(table: Table, names: Sequence[str]) -> Sequence[str]:
     if not names or len(set(names)) < len(names):
         raise UserError(f"columns must name one or more different columns of {table.name}, got {list(names)}")
     for name in names:
@@ -163,25 +164,24 @@ def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
         if reason is not None:
             remedy = "name it as the text column, group its values" if "texts" in reason else "turn it into numbers"
             raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
+    return names
 
 
 def _against(table: Table, name: str) -> str | None:
     """Why a column cannot be a feature; None where it can."""
     kind = kind_of(table.types[name])
-    if kind == "nothing":
-        return "empty"
-    if table.in_memory and all(values.null_count() == len(values) for values in table.column(name)):
+    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
         return "empty"
     if kind in ("numbers", "embeddings"):
         return None
     if kind != "text":
-        return "dates or times" if kind == "dates or times" else "neither numbers nor text"
+        return kind if kind == "dates or times" else "neither numbers nor text"
     if not table.in_memory:
         raise UserError(
             f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
             "choose the columns that are features, or leave it out"
         )
-    values = next(table.column(name))
+    values = table.column(name)
     _refuse_almost_numbers(values, table.name)
     different = values.n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
@@ -190,7 +190,8 @@ def _against(table: Table, name: str) -> str | None:
 def _numbers_rows(table: Table, name: str) -> bool:
     """Whether a column is pandas' index, which holds nothing but the number of the row."""
     start = 0
-    for values in table.column(name) if name in ROW_NUMBERS else ():
+    for part in range(len(table.parts) if name in ROW_NUMBERS else 0):
+        values = table.column(name, part)
         if not values.equals(pl.Series(range(start, start + len(values)))):
             return False
         start += len(values)
@@ -201,7 +202,7 @@ def _is_long_text(table: Table, name: str) -> bool:
     """Whether a column is text to read: of too many different values, or too long, to be a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
-    values = next(table.column(name))
+    values = table.column(name)
     if values.null_count() == len(values):
         return False
     _refuse_almost_numbers(values, table.name)
@@ -224,16 +225,9 @@ def _feature(table: Table, name: str) -> Feature:
     if kind == "numbers":
         return Feature(name, "number")
     if kind == "text":
-        values = tuple(next(table.column(name)).drop_nulls().unique().sort())
+        values = tuple(table.column(name).drop_nulls().unique().sort())
         return Feature(name, "category", len(values), values)
     width = table.list_length(name)
     if width == 0:
         raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
     return Feature(name, "embedding", width)
-
-
-def _dtype(table: Table, names: Sequence[str]) -> type[np.floating[Any]]:
-    """The type that holds the numbers in these columns of every part."""
-    types = [types[name] for types in table.schemas for name in names]
-    numbers = [getattr(dtype, "inner", dtype) for dtype in types if kind_of(dtype) != "text"]
-    return np.float32 if all(dtype in HELD_BY_FLOAT32 for dtype in numbers) else np.float64

@@ -215,22 +215,6 @@ class Checkpoint(NullCheckpoint):
 
 
 @contextmanager
-def opened(checkpoint: "str | Path | NullCheckpoint | None") -> Iterator[NullCheckpoint]:
-    """The checkpoint for a run: given as a folder, which is deleted after success, as an object, or None for none."""
-    if checkpoint is None:
-        yield NullCheckpoint()
-        return
-    if isinstance(checkpoint, NullCheckpoint):
-        with closed_if_stopped([checkpoint]):
-            yield checkpoint
-        return
-    folder = Checkpoint(checkpoint)
-    with kept_unless_mistaken(folder):
-        yield folder
-    folder.end()
-
-
-@contextmanager
 def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
     """Stored results stay when the run is interrupted, but not after a mistake that the same call would repeat."""
     with closed_if_stopped([checkpoint]):
@@ -266,10 +250,14 @@ def mark(X: Any) -> dict[str, Any]:
     while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
         owner = owner.base
     file = getattr(owner, "filename", None)
-    if file is not None:
-        at = os.stat(file)
-        found |= {"file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
-    return found
+    return found if file is None else found | file_mark(Path(file))
+
+
+def file_mark(file: Path) -> dict[str, Any]:
+    """Identifies a file: its name, size and time."""
+    with reading(file):
+        at = file.stat()
+    return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
 
 
 def digest(values: Any) -> str:
