@@ -16,7 +16,7 @@ from mheal.backends.cpu.points import Points, Sizes, moments
 from mheal.cluster import SphericalKMeans
 from mheal.cluster.sampled import clustered
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun, mark
-from mheal.runtime.lock import Lock
+from mheal.runtime.files import Lock
 from mheal.runtime.memory import MemoryLimit
 
 X = np.random.default_rng(0).standard_normal((6000, 12)).astype(np.float32)

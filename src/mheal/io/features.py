@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import UserError
+from ..runtime.threads import spans
 from .schema import REMEDY, USUAL_ID, Feature, Schema, choose
 from .source import Source
 from .tables import Table, first_row, read_frames
@@ -85,20 +86,18 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
     columns = X.shape[1]
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
     error, total, square = (np.zeros(columns) for _ in range(3))
-    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
-    step = max(1, BLOCK // X[:1].nbytes)
+    varies = np.zeros(columns, bool)
     with np.errstate(over="ignore", invalid="ignore"):
-        for lo in range(0, len(X), step):
-            block = X[lo : lo + step]
+        for lo, hi in spans(len(X), max(1, BLOCK // X[:1].nbytes)):
+            block = X[lo:hi]
             np.maximum(error, np.abs(block - block.astype(np.float32)).max(axis=0), out=error)
-            np.minimum(low, block.min(axis=0), out=low)
-            np.maximum(high, block.max(axis=0), out=high)
             moved = block - shift
+            varies |= (moved != 0).any(axis=0)
             total += moved.sum(axis=0)
             square += np.square(moved).sum(axis=0)
             between()
         deviation = np.sqrt(np.maximum(square / len(X) - (total / len(X)) ** 2, 0))
-    return bool((np.isfinite(error) & ((error <= LOST * deviation) | (low == high))).all())
+    return bool((np.isfinite(error) & ((error <= LOST * deviation) | ~varies)).all())
 
 
 def _numbers(column: pl.Series) -> pl.Series:

@@ -24,7 +24,7 @@ def read_export(file: Path) -> list[dict[str, Any]]:
     if any(isinstance(task.get("data"), dict) for task in tasks):
         return [record for task in tasks for record in _annotations(task, file.name)]
     label = label_field({field for task in tasks for field in task}, file.name)
-    return [task if label is None else _flat(task, label, file.name) for task in tasks]
+    return tasks if label is None else [{**task, "label": _joined(task.get(label), file.name)} for task in tasks]
 
 
 def label_field(fields: Collection[str], file: str) -> str | None:
@@ -40,14 +40,8 @@ def label_field(fields: Collection[str], file: str) -> str | None:
 def _annotations(task: dict[str, Any], file: str) -> list[dict[str, Any]]:
     """A record of the task for each annotation that was submitted; one without a label if none was."""
     submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
-    labels = [_joined([_label(part.get("value"), file) for part in one.get("result") or []]) for one in submitted]
+    labels = [_joined([part.get("value") for part in one.get("result") or []], file) for one in submitted]
     return [{**task.get("data", {}), "label": label} for label in labels or [None]]
-
-
-def _flat(record: dict[str, Any], field: str, file: str) -> dict[str, Any]:
-    found = record.get(field)
-    label = _joined([_label(part, file) for part in (found if isinstance(found, list) else [found])])
-    return {**record, "label": label}
 
 
 def _label(value: Any, file: str) -> Any:
@@ -57,11 +51,12 @@ def _label(value: Any, file: str) -> Any:
     regions = [key for key in value if key.endswith("labels")]  # labels, rectanglelabels, brushlabels …
     for key in ("choices", *regions, "text", "rating", "number"):
         if key in value:
-            return _joined(value[key]) if isinstance(value[key], list) else value[key]
+            return _joined(value[key], file)
     raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
 
 
-def _joined(values: list[Any]) -> Any:
-    """The one label there is, or several as one; None where there is none."""
-    different = [value for value in dict.fromkeys(values) if value is not None]
+def _joined(results: Any, file: str) -> Any:
+    """The one label in these results, or in the only one, or several as one; None where there is none."""
+    labels = [_label(value, file) for value in (results if isinstance(results, list) else [results])]
+    different = [label for label in dict.fromkeys(labels) if label is not None]
     return different[0] if len(different) == 1 else "|".join(map(str, different)) or None

@@ -1,6 +1,6 @@
 """Files of labels: which rows of the pool have labels, and which."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,8 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
     columns = _columns(file, id_column)
     if not columns:  # an export without tasks
         return Labels(np.empty(0, np.int64), np.empty(0, object))
-    key, row_of = _key(columns, ids, n_rows, id_column, file.name)
+    key, by_id = _key(columns, ids is not None, id_column, file.name)
+    row_of_id = {str(value): row for row, value in enumerate(ids or ())} if by_id else None
     labels = columns.get("label")
     labelled: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
@@ -47,17 +48,17 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
             continue
         if is_blank(name):
             raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
-        row = row_of(name)
+        row = _row(name, row_of_id, n_rows, file.name)
         if labelled.setdefault(row, label) != label:
             raise UserError(f"{file.name}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
 
 
-def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
+def _columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     """The file's columns by name, its labels under the name `label`."""
     suffix = file.suffix.lower()
-    columns: dict[str, Sequence[Any]]
+    columns: dict[str, list[Any]]
     if suffix == ".json":
         records = read_export(file)
         fields = dict.fromkeys(field for record in records for field in record)
@@ -65,48 +66,39 @@ def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
     elif suffix in TABLES:
         from .tables import read_frame
 
-        frame = read_frame(file, as_text=[id_column or "id", "id"])
-        columns = {column.name: column.to_list() for column in frame}
+        columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
         if label := label_field(columns, file.name):
             columns["label"] = columns[label]
     else:
-        raise UserError(
-            f"cannot read labels from {file.name}: use .csv, .tsv, .jsonl, .parquet or Label Studio's .json"
-        )
+        raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
     if FLAT in columns:
         columns.pop("id", None)  # Label Studio's own
     return columns
 
 
-def _key(
-    columns: Mapping[str, Any], ids: Iterable[Any] | None, n_rows: int, id_column: str | None, file: str
-) -> tuple[str, Callable[[Any], int]]:
-    """The column that says which item is meant, and how to find the item's row in the pool."""
-    id_names = [name for name in dict.fromkeys((id_column or "id", "id")) if name in columns]
+def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
+    """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
+    named = id_column or "id"
+    id_names = [name for name in (named, "id") if name in columns]
     # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
-    by_id = bool(id_names) and (id_names[0] == (id_column or "id") or "row" not in columns)
-    if ids is not None and by_id:
-        rows = {str(value): row for row, value in enumerate(ids)}
-        return id_names[0], lambda name: _row_of_id(name, rows, file)
+    if pool_has_ids and id_names and (id_names[0] == named or "row" not in columns):
+        return id_names[0], True
     if "row" in columns:
-        return "row", lambda name: _row_of_number(name, n_rows, file)
+        return "row", False
     if id_names:
         raise UserError(
             f"{file} names items by {id_names[0]!r}, but the pool was read without ids: "
             "name its id column, or give row numbers in a column 'row'"
         )
-    wanted = "'row'" if ids is None else f"'row' or {id_column or 'id'!r}"
+    wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
 
 
-def _row_of_id(name: Any, rows: Mapping[str, int], file: str) -> int:
-    row = rows.get(str(name))
-    if row is None:
-        raise UserError(f"{file}: no row of the pool has the id {name!r}")
-    return row
-
-
-def _row_of_number(name: Any, n_rows: int, file: str) -> int:
+def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
+    if row_of_id is not None:
+        if str(name) not in row_of_id:
+            raise UserError(f"{file}: no row of the pool has the id {name!r}")
+        return row_of_id[str(name)]
     try:
         row = int(name)
         if isinstance(name, float) and row != name:

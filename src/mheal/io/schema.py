@@ -5,7 +5,7 @@ in how their values are read. The schema depends on names and types of columns; 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -48,7 +48,7 @@ class Schema:
     features: tuple[Feature, ...] = ()
     id_column: str | None = None
     text_column: str | None = None
-    left_out: Sequence[str] = field(default_factory=list)
+    left_out: Sequence[str] = ()
     dtype: type[np.floating[Any]] = np.float32
 
     @property

@@ -1,6 +1,7 @@
 """Parquet shards that stay on disk: streamed into one array, which is then read in place; ids and rows when needed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +43,19 @@ def stream_shards(
         check(shape, dtype)
     checkpoint.begin({"files": [file_mark(file) for file in files], "features": schema.names})
     A = checkpoint.scratch("pool", shape, dtype)
-    for at, file in enumerate(files):
-        rows = A[starts[at] : starts[at + 1]]
 
-        def copy(at: int = at, file: Path = file, rows: npt.NDArray[Any] = rows) -> dict[str, npt.NDArray[Any]]:
-            for lo, hi in _slices(rows, slice_bytes):
-                with reading(file):
-                    values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
-                rows[lo:hi] = feature_array(values, schema, file.name, lo)
-                checkpoint.yield_point()
-            return {"rows": np.array(len(rows))}
+    def copy(at: int) -> dict[str, npt.NDArray[Any]]:
+        rows, file = A[starts[at] : starts[at + 1]], files[at]
+        for lo, hi in _slices(rows, slice_bytes):
+            with reading(file):
+                values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
+            rows[lo:hi] = feature_array(values, schema, file.name, lo)
+            checkpoint.yield_point()
+        return {}
 
-        checkpoint.stage(f"shard {at}", copy, part=True)
-        checkpoint.report(int(starts[at + 1]), shape[0], "reading shards")
+    for at, stop in enumerate(starts[1:].tolist()):
+        checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
+        checkpoint.report(stop, shape[0], "reading shards")
     if dtype == np.float64:
         fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
         A = _halved(A, checkpoint, slice_bytes) if fits["fits"] else A
@@ -70,7 +71,6 @@ def _slices(A: npt.NDArray[Any], n_bytes: int) -> list[tuple[int, int]]:
 
 
 def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, slice_bytes: int) -> npt.NDArray[Any]:
-    """The same numbers in float32."""
     small = checkpoint.scratch("pool-float32", A.shape, np.float32)
 
     def write() -> dict[str, npt.NDArray[Any]]:

@@ -1,7 +1,6 @@
 """Targets: the class of every row of a pool, from a column, an array, the folders of images, or a file of labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,7 @@ from .source import Source
 from .tables import SHOWN, read_frame, shortened
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
-FORMS = ".npy, .npz:NAME, .txt (one label in each line), .csv, .tsv, .parquet, .jsonl or Label Studio's .json"
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """rows : rows of the pool that have a label, ascending; labels : theirs; description : where they are from."""
-
-    rows: npt.NDArray[np.int64]
-    labels: npt.NDArray[Any]
-    description: str
+FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
 
 
 def is_column(target: str, columns: Sequence[str], table: str) -> bool:
@@ -41,8 +31,8 @@ def is_column(target: str, columns: Sequence[str], table: str) -> bool:
     raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
-def read_target(target: str, pool: str | Path, source: Source) -> Target:
-    """The labels of the pool's rows; rows without one are left out.
+def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], str]:
+    """The rows of the pool that have a label, ascending; their labels; and where these are from.
 
     target : the column that `read_pool` was given as target, an array in the pool's .npz file, "folder" for images
         (their class is the first folder on their path), or a file: an array, a text file with one label in each line,
@@ -67,7 +57,7 @@ def read_target(target: str, pool: str | Path, source: Source) -> Target:
         raise UserError(
             f"{description}: class {rare!r} has 1 row only: empty that label, or merge the class with another"
         )
-    return Target(rows, labels, description)
+    return rows, labels, description
 
 
 def _values(target: str, pool: str, source: Source) -> tuple[Sequence[Any], str]:

@@ -5,7 +5,7 @@ import json
 from base64 import b64encode
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from ..selection import Selection
 
-Format = Literal["csv", "parquet", "jsonl", "label-studio", "html"]
-SUFFIXES: dict[str, Format] = {
-    ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".json": "label-studio", ".html": "html",
-}  # fmt: skip
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".json": "label-studio", ".html": "html"}
 SIDE = 128  # pixels of a thumbnail's longer side
 SMALL = 32  # smaller images are enlarged without smoothing, so that their pixels can be seen
 
@@ -42,19 +39,19 @@ figcaption {{ overflow-wrap: anywhere; font-size: 12px; }}
 """
 
 
-def format_of(out: str, given: str | None) -> Format:
+def format_of(out: str, given: str | None) -> str:
     """The format of an output file: the one given, else that of its suffix; `-` is CSV."""
     if given is not None:
-        if given not in get_args(Format):
-            raise UserError(f"there is no format {given!r}: choose from {', '.join(get_args(Format))}")
-        return given  # type: ignore[return-value]
+        if given not in FORMATS.values():
+            raise UserError(f"there is no format {given!r}: choose from {', '.join(FORMATS.values())}")
+        return given
     suffix = ".csv" if out == "-" else Path(out).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UserError(f"cannot tell the format of {out!r}: end it in {', '.join(SUFFIXES)}, or give --format")
-    return SUFFIXES[suffix]
+    if suffix not in FORMATS:
+        raise UserError(f"cannot tell the format of {out!r}: end it in {', '.join(FORMATS)}, or give --format")
+    return FORMATS[suffix]
 
 
-def render(picks: "Selection", source: Source, form: Format) -> bytes:
+def render(picks: "Selection", source: Source, form: str) -> bytes:
     """The content of the output file."""
     if form == "html":
         return _contact_sheet(picks, source).encode()
@@ -66,7 +63,7 @@ def render(picks: "Selection", source: Source, form: Format) -> bytes:
 def table_bytes(frame: "polars.DataFrame", form: str) -> bytes:
     """A table as the content of a file. Numbers that are not finite are null in JSON, which cannot hold them."""
     buffer = io.BytesIO()
-    getattr(frame, {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}[form])(buffer)
+    {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}[form](buffer)  # type: ignore[operator]
     return buffer.getvalue()
 
 
@@ -102,16 +99,11 @@ def _tasks(picks: "Selection", source: Source) -> list[dict[str, Any]]:
 
 
 def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
-    """What is shown of each pick to whoever labels it.
-
-    A picture is named as Label Studio serves local files: its document root is the folder's parent.
-    """
+    """What is shown of each pick to whoever labels it."""
     rows, ids = picks.indices, source.ids_of(picks.indices)
     if source.kind == "images" and source.items is not None and ids:
-        folder = Path(source.items[rows[0]])
-        for _ in Path(ids[0]).parts:
-            folder = folder.parent
-        prefix = "/data/local-files/?d=" + quote(folder.resolve().name)
+        folder = Path(source.items[rows[0]]).parents[len(Path(ids[0]).parts) - 1]
+        prefix = "/data/local-files/?d=" + quote(folder.resolve().name)  # its document root is the folder's parent
         return [{"image": f"{prefix}/{quote(name)}"} for name in ids]
     if source.files[0].suffix.lower() == ".parquet":
         from .shards import gather
@@ -140,7 +132,6 @@ def _contact_sheet(picks: "Selection", source: Source) -> str:
 
 
 def _thumbnail(file: Path) -> str:
-    """A small image as a data URL."""
     from PIL import Image
 
     from ..embed.images import upright

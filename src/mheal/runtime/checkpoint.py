@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
-from .files import reading, replacing, writing
-from .lock import Lock
+from .files import Lock, reading, replacing, writing
 from .memory import MemoryLimit
 from .progress import Progress
 
@@ -127,20 +126,18 @@ class Checkpoint(NullCheckpoint):
             try:
                 self._lock.take()
             except BlockingIOError:
-                raise OtherRun(
-                    f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-                ) from None
+                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
+                raise OtherRun(at_work) from None
             self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
             with reading(file):
                 old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
-            for name in {**old, **new}:
-                if old.get(name) != new.get(name):
-                    raise OtherRun(
-                        f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
-                        "or delete the folder"
-                    )
+            if changed := [name for name in {**old, **new} if old.get(name) != new.get(name)]:
+                raise OtherRun(
+                    f"{self.folder} holds an unfinished run with another {changed[0]}: repeat that command to finish "
+                    "it, or delete the folder"
+                )
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
@@ -149,7 +146,7 @@ class Checkpoint(NullCheckpoint):
         self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
         """The result of `make`, or what an earlier run has stored, after which `rng` is as it was then."""
-        stored = self._load(name)
+        stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
             self._save(name, stored if rng is None else {**stored, **_state(rng)})
@@ -164,8 +161,12 @@ class Checkpoint(NullCheckpoint):
             self._last = monotonic()
 
     def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        """What was stored last; None if nothing was."""
-        return self._load(name)
+        """What was stored last for a stage, finished or not; None if nothing was."""
+        file = self.folder / f"{name}.npz"
+        if not file.exists():
+            return None
+        with reading(file), np.load(file, allow_pickle=False) as stored:
+            return dict(stored)
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
         """A memory-mapped array to work in, with the content it had when the run was interrupted."""
@@ -198,20 +199,11 @@ class Checkpoint(NullCheckpoint):
         if MANIFEST not in names and names - {LOCK}:
             raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
 
-    def _file(self, name: str) -> Path:
-        return self.folder / f"{name}.npz"
-
     def _save(self, name: str, arrays: Arrays) -> None:
-        with replacing(self._file(name)) as part, part.open("wb") as file:
+        with replacing(self.folder / f"{name}.npz") as part, part.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())  # a file without its content would look like a finished stage
-
-    def _load(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        if not self._file(name).exists():
-            return None
-        with reading(self._file(name)), np.load(self._file(name), allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
 
 
 @contextmanager
