@@ -105,14 +105,11 @@ def choose(
         text_column = others[0]
     if text_column is not None:
         return Schema(id_column=id_column, text_column=text_column)
-    names, left_out = _usable(table, others) if columns is None else (_refuse_unusable(table, columns), [])
-    if table.files:
-        refuse_unlike(table.files, table.schemas, names)
-    features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
-    types = [types[name] for types in table.schemas for name in names]
-    numbers = [getattr(dtype, "inner", dtype) for dtype in types if kind_of(dtype) != "text"]
-    dtype = np.float32 if all(number in HELD_BY_FLOAT32 for number in numbers) else np.float64
-    return Schema(tuple(features), id_column, None, left_out, dtype)
+    features, left_out = _usable(table, others) if columns is None else (_chosen(table, columns), [])
+    features.sort(key=lambda feature: KINDS.index(feature.kind))
+    types = [types[feature.name] for types in table.schemas for feature in features if feature.kind != "category"]
+    exact = all(getattr(dtype, "inner", dtype) in HELD_BY_FLOAT32 for dtype in types)
+    return Schema(tuple(features), id_column, None, left_out, np.float32 if exact else np.float64)
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
@@ -123,31 +120,29 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     if not table.in_memory:
         return column
     values = table.column(column)
-    if named is None and (values.null_count() or not values.is_unique().all()):
-        return None
+    repeated = values.is_duplicated()
+    if named is None:
+        return None if values.null_count() or repeated.any() else column
     if values.null_count():
         raise UserError(f"{table.name}: row {first_row(values.is_null())} has no id in column {column!r}: fill it in")
-    repeated = values.is_duplicated()
     if repeated.any():
         value = values[first_row(repeated)]
-        rows = (values == value).arg_true()
-        raise UserError(
-            f"{table.name}: the id {value!r} in column {column!r} is that of rows {rows[0]} and {rows[1]}: "
-            "ids must be unique"
-        )
+        one, other = (values == value).arg_true()[:2]
+        where = f"in column {column!r} is that of rows {one} and {other}"
+        raise UserError(f"{table.name}: the id {value!r} {where}: ids must be unique")
     return column
 
 
-def _usable(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
+def _usable(table: Table, names: Sequence[str]) -> tuple[list[Feature], list[str]]:
     """The features where none were chosen, and the columns that are left out, with the reason."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
     if embeddings:
-        return embeddings, [name for name in names if name not in embeddings]
-    reasons = {name: "row numbers" if _numbers_rows(table, name) else _against(table, name) for name in names}
-    usable = [name for name, reason in reasons.items() if reason is None]
-    left_out = [f"{name or 'unnamed'} ({reason})" for name, reason in reasons.items() if reason is not None]
+        return _chosen(table, embeddings), [name for name in names if name not in embeddings]
+    found = {name: "row numbers" if _numbers_rows(table, name) else _feature(table, name) for name in names}
+    usable = [feature for feature in found.values() if isinstance(feature, Feature)]
+    left_out = [f"{name or 'unnamed'} ({reason})" for name, reason in found.items() if isinstance(reason, str)]
     if not usable:
         text = [name for name in names if kind_of(table.types[name]) == "text"]
         remedy = f"; if {text[0]!r} is text to read, name it as the text column" if text else ""
@@ -156,35 +151,46 @@ def _usable(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
     return usable, left_out
 
 
-def _refuse_unusable(table: Table, names: Sequence[str]) -> Sequence[str]:
+def _chosen(table: Table, names: Sequence[str]) -> list[Feature]:
     if not names or len(set(names)) < len(names):
         raise UserError(f"columns must name one or more different columns of {table.name}, got {list(names)}")
+    features = []
     for name in names:
-        reason = _against(table, name)
-        if reason is not None:
-            remedy = "name it as the text column, group its values" if "texts" in reason else "turn it into numbers"
-            raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
-    return names
+        feature = _feature(table, name)
+        if isinstance(feature, str):
+            remedy = "name it as the text column, group its values" if "texts" in feature else "turn it into numbers"
+            raise UserError(f"{table.name}: column {name!r} cannot be a feature ({feature}): {remedy}, or leave it out")
+        features.append(feature)
+    return features
 
 
-def _against(table: Table, name: str) -> str | None:
-    """Why a column cannot be a feature; None where it can."""
+def _feature(table: Table, name: str) -> Feature | str:
+    """The feature that a column is, or the reason why it cannot be one."""
     kind = kind_of(table.types[name])
     if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
         return "empty"
-    if kind in ("numbers", "embeddings"):
-        return None
-    if kind != "text":
+    if kind in ("dates or times", "other values"):
         return kind if kind == "dates or times" else "neither numbers nor text"
-    if not table.in_memory:
-        raise UserError(
-            f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
-            "choose the columns that are features, or leave it out"
-        )
-    values = table.column(name)
-    _refuse_almost_numbers(values, table.name)
-    different = values.n_unique()
-    return f"{different:,} different texts" if different > MAX_CATEGORIES else None
+    if kind == "text":
+        if not table.in_memory:
+            raise UserError(
+                f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into "
+                "memory: choose the columns that are features, or leave it out"
+            )
+        _refuse_almost_numbers(table.column(name), table.name)
+        different = table.column(name).n_unique()
+        if different > MAX_CATEGORIES:
+            return f"{different:,} different texts"
+        values = tuple(table.column(name).drop_nulls().unique().sort())
+        return Feature(name, "category", len(values), values)
+    if table.files:
+        refuse_unlike(table.files, table.schemas, [name])
+    if kind == "numbers":
+        return Feature(name, "number")
+    width = table.list_length(name)
+    if width == 0:
+        raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
+    return Feature(name, "embedding", width)
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
@@ -200,11 +206,9 @@ def _numbers_rows(table: Table, name: str) -> bool:
 
 def _is_long_text(table: Table, name: str) -> bool:
     """Whether a column is text to read: of too many different values, or too long, to be a category."""
-    if not table.in_memory or kind_of(table.types[name]) != "text":
+    if not table.in_memory or kind_of(table.types[name]) != "text" or table.column(name).is_null().all():
         return False
     values = table.column(name)
-    if values.null_count() == len(values):
-        return False
     _refuse_almost_numbers(values, table.name)
     length = values.str.len_chars().mean()
     return values.n_unique() > MAX_CATEGORIES or (isinstance(length, float) and length >= LONG_TEXT)
@@ -218,16 +222,3 @@ def _refuse_almost_numbers(values: pl.Series, table: str) -> None:
     if len(others) and numeric.any() and (numeric.mean() >= 0.9 or others.is_in(MISSING).all()):  # type: ignore[operator]
         row = first_row(values == others[0])
         raise UserError(f"{table}: column {values.name!r} holds numbers, but row {row} has {others[0]!r}: {REMEDY}")
-
-
-def _feature(table: Table, name: str) -> Feature:
-    kind = kind_of(table.types[name])
-    if kind == "numbers":
-        return Feature(name, "number")
-    if kind == "text":
-        values = tuple(table.column(name).drop_nulls().unique().sort())
-        return Feature(name, "category", len(values), values)
-    width = table.list_length(name)
-    if width == 0:
-        raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
-    return Feature(name, "embedding", width)
