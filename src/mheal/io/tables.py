@@ -92,7 +92,7 @@ def refuse_unlike(
 ) -> None:
     """Raise the error that names the first file whose columns hold other things than those of the first file.
 
-    whole : whether the names are all columns that there may be; a column without values then is like any other
+    whole : whether the names are all columns of the first, and others are refused; an empty column is like any other
     """
     for file, types in zip(files, schemas, strict=True):
         for name in names:
@@ -102,7 +102,7 @@ def refuse_unlike(
             if one != other and not (whole and "nothing" in (one, other)):
                 raise UserError(f"column {name!r} holds {other} in {file}, but {one} in {files[0]}")
         for name in types if whole else ():
-            if name not in names:
+            if name not in schemas[0]:
                 raise UserError(f"{file} has a column {name!r}, which {files[0]} has not")
 
 

@@ -1,7 +1,6 @@
 """A folder for the intermediate results of a long run; an interrupted run resumes from it.
 
-The result of a stage is a dictionary of arrays, stored with the state of the random numbers after it. Its file is
-written as a whole or not at all, so a stage whose file exists is finished.
+The result of a stage is a dictionary of arrays, in a file with the state of the random numbers after it.
 """
 
 import hashlib
@@ -21,7 +20,9 @@ from .files import Lock, reading, replacing, writing
 from .memory import MemoryLimit
 from .progress import Progress
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = dict[str, npt.NDArray[Any]]
+Make = Callable[[], Mapping[str, npt.NDArray[Any]]]
+Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST, LOCK = "manifest.json", ".mheal-lock"
 STAGES = (".npz", ".npy", ".part")  # suffixes of the other files of a checkpoint, in the order they are deleted
@@ -48,9 +49,7 @@ class NullCheckpoint:
     def begin(self, run: Mapping[str, Any]) -> None:
         """Describe the run that starts."""
 
-    def stage(
-        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
-    ) -> dict[str, npt.NDArray[Any]]:
+    def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
 
         Progress is reported, except for a `part` of another stage.
@@ -62,10 +61,10 @@ class NullCheckpoint:
         self.report(1, 1, name)
         return made
 
-    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+    def save_partial(self, name: str, make: Make) -> None:
         """Store how far a stage has come, from time to time."""
 
-    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+    def load_partial(self, name: str) -> Arrays | None:
         """What was stored last; None if nothing was."""
         return None
 
@@ -142,9 +141,7 @@ class Checkpoint(NullCheckpoint):
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
 
-    def stage(
-        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
-    ) -> dict[str, npt.NDArray[Any]]:
+    def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`, or what an earlier run has stored, after which `rng` is as it was then."""
         stored = self.load_partial(name)
         if stored is None:
@@ -154,13 +151,13 @@ class Checkpoint(NullCheckpoint):
             _set_state(rng, stored)
         return stored
 
-    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+    def save_partial(self, name: str, make: Make) -> None:
         """Store how far a stage has come, if the last save was long enough ago."""
         if monotonic() - self._last >= self.every:
             self._save(name, make())
             self._last = monotonic()
 
-    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+    def load_partial(self, name: str) -> Arrays | None:
         """What was stored last for a stage, finished or not; None if nothing was."""
         file = self.folder / f"{name}.npz"
         if not file.exists():
@@ -199,7 +196,7 @@ class Checkpoint(NullCheckpoint):
         if MANIFEST not in names and names - {LOCK}:
             raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
 
-    def _save(self, name: str, arrays: Arrays) -> None:
+    def _save(self, name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         with replacing(self.folder / f"{name}.npz") as part, part.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
             file.flush()
@@ -262,6 +259,6 @@ def _state(rng: np.random.RandomState) -> Arrays:
     return {"rng_keys": np.asarray(keys), "rng_numbers": np.array(numbers, np.float64)}
 
 
-def _set_state(rng: np.random.RandomState, kept: dict[str, npt.NDArray[Any]]) -> None:
+def _set_state(rng: np.random.RandomState, kept: Arrays) -> None:
     position, has_gauss, gauss = kept.pop("rng_numbers")
     rng.set_state(("MT19937", kept.pop("rng_keys"), int(position), int(has_gauss), float(gauss)))

@@ -5,7 +5,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from json import JSONDecodeError
 from pathlib import Path
@@ -91,19 +91,12 @@ def first_line(error: BaseException, otherwise: str = "") -> str:
 
 def _sweep(path: Path) -> None:
     """Remove the temporary neighbours that killed runs have left."""
-    for part in path.parent.glob(f".{escape(path.name)}.*.part"):
-        process = part.name.split(".")[-2]
-        if process.isdigit() and not _is_running(int(process)):
-            part.unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    if os.name == "posix":  # elsewhere os.kill would end it
-        try:
-            os.kill(process, 0)
-        except OSError as error:
-            return not isinstance(error, ProcessLookupError)  # it may be somebody else's
-    return True
+    for part in path.parent.glob(f".{escape(path.name)}.*.part") if os.name == "posix" else ():
+        with suppress(ValueError, OSError):  # it is no process, or somebody else's
+            try:
+                os.kill(int(part.name.split(".")[-2]), 0)
+            except ProcessLookupError:
+                part.unlink()
 
 
 class Lock:
@@ -127,9 +120,10 @@ class Lock:
                 raise
             except OSError:  # a file system without locks
                 pass
-            if _is_at(held, self.file):
-                self._held = held
-            else:  # its former owner deleted the file after we opened it: a lock on it would exclude nobody
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(held.fileno()), self.file.stat()):
+                    self._held = held
+            if self._held is None:  # its former owner deleted the file after we opened it: this lock excludes nobody
                 held.close()
 
     def drop(self) -> None:
@@ -138,10 +132,3 @@ class Lock:
             self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be another process's
             self._held.close()
             self._held = None
-
-
-def _is_at(opened: IO[bytes], file: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(opened.fileno()), file.stat())
-    except FileNotFoundError:
-        return False
