@@ -58,8 +58,7 @@ def get(name: str, folder: str | Path | None = None) -> Path:
     """The file NAME.npz of the folder. It is downloaded if it is not there."""
     file = path(name, folder)
     if not file.exists():
-        arrays = _fetch(name, file)
-        named: dict[str, Any] = dict(zip(NAMES, arrays, strict=False))
+        named: dict[str, Any] = dict(zip(NAMES, _fetch(name, file), strict=False))
         with replacing(file, make_folder=True) as part, part.open("wb") as out:
             np.savez(out, **named)
     return file
@@ -111,15 +110,9 @@ def _fetch(name: str, file: Path) -> Arrays:
         X = X.reshape(-1, *dataset.image[2:], *dataset.image[:2])
     if X.ndim == 4:  # colours come one whole plane after the other
         X = np.ascontiguousarray(X.transpose(0, 2, 3, 1))
-    y = _codes(found.target)
-    n = dataset.train
-    return (X[:n], y[:n], X[n:], y[n:]) if n else (X, y)
-
-
-def _codes(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Labels as 0, 1, … in the order of their values: numbers ("10" after "9") or names."""
     try:
-        labels = labels.astype(np.float64)
+        labels = found.target.astype(np.float64)  # "10" comes after "9"
     except ValueError:
-        labels = labels.astype(str)
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        labels = found.target.astype(str)
+    y, n = np.unique(labels, return_inverse=True)[1].astype(np.int64), dataset.train
+    return (X[:n], y[:n], X[n:], y[n:]) if n else (X, y)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .exceptions import UserError
-from .io.write import finite_or_null
+from .io.write import table_bytes
 from .runtime.files import reading, replacing
 
 if TYPE_CHECKING:
@@ -128,14 +128,10 @@ class Selection:
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
         path = Path(path)
-        writers = {".csv": "write_csv", ".parquet": "write_parquet", ".jsonl": "write_ndjson"}
-        if path.suffix not in writers:
+        if path.suffix not in (".csv", ".parquet", ".jsonl"):
             raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
-        frame = self.to_frame()
-        if path.suffix == ".jsonl":
-            frame = finite_or_null(frame)
         with replacing(path) as partial:
-            getattr(frame, writers[path.suffix])(partial)
+            partial.write_bytes(table_bytes(self.to_frame(), path.suffix[1:]))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":

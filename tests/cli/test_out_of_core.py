@@ -40,7 +40,7 @@ def pool(tmp_path, monkeypatch):
 
 @pytest.fixture
 def streaming(monkeypatch):
-    monkeypatch.setattr("mheal.io.parquet.expected_shape", lambda files: (2**30, 2**10))
+    monkeypatch.setattr("mheal.io.shards.expected_shape", lambda files: (2**30, 2**10))
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])

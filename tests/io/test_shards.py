@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from mheal.io import shards
-from mheal.io.parquet import expected_shape, gather
 from mheal.io.read import read_pool
-from mheal.io.shards import stream_shards
+from mheal.io.shards import expected_shape, gather, stream_shards
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun
 
 SIZES = (700, 1, 400)

@@ -27,30 +27,30 @@ def table(extra=None):
 
 def target_of(target, pool="pool.csv"):
     source = read_pool(pool, target=target)
-    return read_target(target, pool, source), source
+    return *read_target(target, pool, source), source
 
 
 def test_a_column_is_the_target_and_no_feature(here):
     table()
-    target, source = target_of("species")
-    assert target.labels.tolist() == SPECIES
-    assert target.rows.tolist() == list(range(12))
-    assert target.description == "pool.csv, column 'species'"
+    rows, labels, described, source = target_of("species")
+    assert labels.tolist() == SPECIES
+    assert rows.tolist() == list(range(12))
+    assert described == "pool.csv, column 'species'"
     np.testing.assert_allclose(source.X, X[:, :2], rtol=1e-6)
 
 
 def test_shards_are_read_in_order(here):
     for part in range(3):
         pl.DataFrame({"a": X[part::3, 0], "species": SPECIES[part::3]}).write_parquet(f"part{part}.parquet")
-    target, _ = target_of("species", "part*.parquet")
-    assert target.labels.tolist() == sorted(SPECIES, key=["setosa", "virginica", "versicolor"].index)
+    _, labels, _, _ = target_of("species", "part*.parquet")
+    assert labels.tolist() == sorted(SPECIES, key=["setosa", "virginica", "versicolor"].index)
 
 
 def test_an_array_of_the_pools_own_archive(here):
     np.savez("pool.npz", X=X, y=np.arange(12) % 2, wide=X[:, :2])
     for pool in ("pool.npz", "pool.npz:X"):
-        target, source = target_of("y", pool)
-        assert target.labels.tolist() == [0, 1] * 6
+        _, labels, _, source = target_of("y", pool)
+        assert labels.tolist() == [0, 1] * 6
         assert source.X.shape == (12, 3)
     with pytest.raises(ValueError, match=r"pool.npz has no array 'z'.*X, y, wide"):
         target_of("z", "pool.npz")
@@ -63,9 +63,9 @@ def test_folders_of_images(here):
         path = here / "photos" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(np.full((8, 8), 40 * at, np.uint8)).save(path)
-    target, source = target_of("folder", "photos")
-    assert target.labels.tolist() == ["cat", "cat", "dog", "dog"]
-    assert [source.ids[row] for row in target.rows] == ["cat/1.png", "cat/deep/2.png", "dog/1.png", "dog/2.png"]
+    rows, labels, _, source = target_of("folder", "photos")
+    assert labels.tolist() == ["cat", "cat", "dog", "dog"]
+    assert [source.ids[row] for row in rows] == ["cat/1.png", "cat/deep/2.png", "dog/1.png", "dog/2.png"]
     with pytest.raises(FileNotFoundError, match="'folder' if each class has a folder"):
         target_of("species", "photos")
 
@@ -81,8 +81,8 @@ def test_files_with_a_label_for_each_row(here, name):
     frame.select("label").write_csv("y.tsv", separator="\t")
     frame.select(anything="label").write_parquet("y.parquet")
     frame.write_ndjson("y.jsonl")
-    target, _ = target_of(name, "pool.npy")
-    assert target.labels.tolist() == SPECIES
+    _, labels, _, _ = target_of(name, "pool.npy")
+    assert labels.tolist() == SPECIES
 
 
 def test_files_are_matched_by_row_and_by_id(here):
@@ -90,16 +90,16 @@ def test_files_are_matched_by_row_and_by_id(here):
     order = np.random.default_rng(1).permutation(12)
     shuffled = pl.DataFrame({"row": order, "label": [SPECIES[i] for i in order]})
     shuffled.write_csv("rows.csv")
-    assert target_of("rows.csv", "pool.npy")[0].labels.tolist() == SPECIES
+    assert target_of("rows.csv", "pool.npy")[1].tolist() == SPECIES
     table({"id": pl.Series([f"item {i}" for i in range(12)])})
     shuffled.select(pl.format("item {}", "row").alias("id"), "label").write_parquet("ids.parquet")
-    assert target_of("ids.parquet")[0].labels.tolist() == SPECIES
+    assert target_of("ids.parquet")[1].tolist() == SPECIES
     tasks = [
         {"data": {"id": f"item {i}"}, "annotations": [{"result": [{"value": {"choices": [SPECIES[i]]}}]}]}
         for i in order
     ]
     (here / "export.json").write_text(json.dumps(tasks))
-    assert target_of("export.json")[0].labels.tolist() == SPECIES
+    assert target_of("export.json")[1].tolist() == SPECIES
 
 
 @pytest.mark.parametrize("suffix", ["csv", "txt", "npy", "rows.csv"])
@@ -111,10 +111,10 @@ def test_rows_without_a_label_are_left_out(here, suffix):
     pl.DataFrame({"label": blank, "row": range(12)}).write_csv("y.rows.csv")
     (here / "y.txt").write_text("\n".join("" if v is None else str(v) for v in blank) + "\n")
     np.save("y.npy", values)
-    target, _ = target_of(f"y.{suffix}", "pool.npy")
-    assert target.rows.tolist() == [0, 1, *range(3, 11)]
-    assert target.labels.tolist() == [0, 1] * 5
-    assert target.labels.dtype == np.int64
+    rows, labels, _, _ = target_of(f"y.{suffix}", "pool.npy")
+    assert rows.tolist() == [0, 1, *range(3, 11)]
+    assert labels.tolist() == [0, 1] * 5
+    assert labels.dtype == np.int64
 
 
 @pytest.mark.parametrize(

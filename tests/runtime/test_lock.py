@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from mheal.cli import main
-from mheal.runtime import lock
+from mheal.runtime import files
 from mheal.runtime.checkpoint import LOCK, Checkpoint, OtherRun, kept_unless_mistaken
-from mheal.runtime.lock import Lock
+from mheal.runtime.files import Lock
 
 pytest.importorskip("fcntl")
 AT_WORK = "another run is at work in {}: wait until it is done, or choose another folder"
@@ -96,13 +96,13 @@ def test_a_run_that_was_stopped_leaves_its_stages_and_no_lock(tmp_path):
 def test_a_lock_on_a_file_that_its_owner_deletes_meanwhile_is_taken_anew(tmp_path, monkeypatch):
     first, second, third = (Lock(tmp_path / "lock") for _ in range(3))
     first.take()
-    flock = lock.fcntl.flock
+    flock = files.fcntl.flock
 
     def late(file, how):  # the second has opened the file, and the first goes
         first.drop()
         flock(file, how)
 
-    monkeypatch.setattr(lock.fcntl, "flock", late)
+    monkeypatch.setattr(files.fcntl, "flock", late)
     second.take()
     with pytest.raises(BlockingIOError):
         third.take()
@@ -114,12 +114,12 @@ def test_systems_and_disks_without_locks_do_without(tmp_path, monkeypatch):
     def unknown(file, how):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
-    monkeypatch.setattr(lock.fcntl, "flock", unknown)
+    monkeypatch.setattr(files.fcntl, "flock", unknown)
     disk = Checkpoint(tmp_path / "disk")
     disk.begin({})
     disk.end()
     assert not (tmp_path / "disk").exists()
-    monkeypatch.setattr(lock, "fcntl", None)
+    monkeypatch.setattr(files, "fcntl", None)
     system = Checkpoint(tmp_path / "system")
     system.begin({})
     assert os.listdir(tmp_path / "system") == ["manifest.json"]

@@ -67,12 +67,12 @@ def compare(
     wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
     options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed)
     source = read(options, console, target=target, say=False)
-    labels = read_target(target, pool, source)
+    labelled, labels, described = read_target(target, pool, source)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
-    missing = len(X) - len(labels.rows)
-    X = X[labels.rows] if missing else X
-    n_pool, n_test = split_sizes(labels.labels, max_pool=max_pool)
-    of_labels = repr((labels.rows.tolist(), labels.labels.tolist())).encode()
+    missing = len(X) - len(labelled)
+    X = X[labelled] if missing else X
+    n_pool, n_test = split_sizes(labels, max_pool=max_pool)
+    of_labels = repr((labelled.tolist(), labels.tolist())).encode()
     settings: dict[str, Any] = dict(
         mheal=__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
         columns=names(columns), without=names(without), id=id_column, text=text, embed=embed,
@@ -85,12 +85,12 @@ def compare(
     settings["budgets"] = steps
     units = {(name, seed) for name in chosen for seed in range(seeds)}
     done = kept.done(steps) & units
-    todo = runs(X, labels.labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
+    todo = runs(X, labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
     if missing:
-        console.print(f"{labels.description}: {missing:,} rows without a label are left out")
+        console.print(f"{described}: {missing:,} rows without a label are left out")
     if kept.units:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
@@ -98,7 +98,7 @@ def compare(
     kept.begin()
     _run(todo, kept, chosen, units, steps, console)
     note = (
-        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.description}. "
+        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {described}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
     curves = kept.curves(chosen, seeds, metric)

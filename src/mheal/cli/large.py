@@ -68,7 +68,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
     found = locate(pool)
     if found.form == ".parquet":
-        from ..io.parquet import expected_shape
+        from ..io.shards import expected_shape
 
         rows, columns = shape = expected_shape(found.files)
         whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)

@@ -20,22 +20,17 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
     with rows and columns. Further dimensions, as of images, are flattened.
     """
     arrays = [_checked(load_array(file, _pool_name(file, name), HINT), file) for file in files]
-    first = arrays[0].shape[1:]
-    for file, array in zip(files, arrays, strict=True):
-        if array.shape[1:] != first:
+    widths = ["×".join(map(str, array.shape[1:])) for array in arrays]
+    for file, width in zip(files, widths, strict=True):
+        if width != widths[0]:
             raise UserError(
-                f"{file.name} has {_times(array.shape[1:])} columns, but {files[0].name} has {_times(first)}: "
+                f"{file.name} has {width} columns, but {files[0].name} has {widths[0]}: "
                 "shards must have the same columns"
             )
     X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-    flattened = ""
-    if X.ndim > 2:
-        X, flattened = X.reshape(len(X), -1), f" ({_times(first)} flattened)"
+    flattened = f" ({widths[0]} flattened)" if X.ndim > 2 else ""
+    X = X if X.ndim == 2 else X.reshape(len(X), -1)
     return X, f"{X.shape[1]:,} column{'s' if X.shape[1] > 1 else ''}{flattened}"
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape))
 
 
 def load_array(file: Path, name: str | None, hint: str) -> Array:
@@ -50,7 +45,7 @@ def load_array(file: Path, name: str | None, hint: str) -> Array:
 def array_names(file: Path) -> list[str]:
     """The names of the arrays in an .npz file."""
     with reading(file, HINT), _archive(file) as archive:
-        return list(archive.files)
+        return list(archive)
 
 
 def _archive(file: Path) -> np.lib.npyio.NpzFile:
@@ -81,10 +76,8 @@ def _checked(array: Array, file: Path) -> Array:
     if array.dtype.kind not in "fiub":
         raise UserError(f"{file.name} holds {array.dtype}, not real numbers: convert it before saving")
     if array.ndim < 2:
-        raise UserError(
-            f"{file.name} has shape {array.shape}, but a pool has rows and columns: "
-            "save X.reshape(-1, 1) if it is one feature"
-        )
+        remedy = "save X.reshape(-1, 1) if it is one feature"
+        raise UserError(f"{file.name} has shape {array.shape}, but a pool has rows and columns: {remedy}")
     if 0 in array.shape:
         raise UserError(f"{file.name} is empty, shape {array.shape}: it needs at least one row and one column")
     return array

@@ -15,9 +15,10 @@ from ..exceptions import UserError
 from ..runtime.files import reading
 from .features import feature_array
 from .locate import locate
-from .parquet import ShardIds, scan, shards_table
 from .schema import Schema, choose
+from .shards import ShardIds
 from .source import Source
+from .tables import Table, scan
 
 PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
 
@@ -33,8 +34,11 @@ def read_on_cluster(
 
     part_bytes : bytes of float32 that are enough for a partition
     """
-    files = _parquet_files(pattern)
-    schema = choose(shards_table(files, Path(pattern).name), columns, without, id_column)
+    located = locate(pattern)
+    files = located.files
+    if located.form != ".parquet":
+        raise UserError(f"a cluster reads .parquet files, not {located.form}: write the pool as such shards")
+    schema = choose(Table.scan(files, Path(pattern).name), columns, without, id_column)
     parts = [(file, *part) for file in files for part in _parts(file, schema.width, part_bytes)]
     if not parts:
         raise UserError(f"{pattern} has no rows")
@@ -59,13 +63,6 @@ def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, with
     without : columns that are no features
     """
     return read_on_cluster(pattern, columns, without).X
-
-
-def _parquet_files(pattern: str | Path) -> list[Path]:
-    located = locate(pattern)
-    if located.form != ".parquet":
-        raise UserError(f"a cluster reads .parquet files, not {located.form}: write the pool as such shards")
-    return located.files
 
 
 def _parts(file: Path, width: int, part_bytes: int) -> list[tuple[int, int]]:

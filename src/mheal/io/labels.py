@@ -1,6 +1,7 @@
-"""Files of labels: which rows of the pool have labels, and which."""
+"""Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ import numpy.typing as npt
 
 from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
-from .label_studio import FLAT, label_field, read_export
+from ..runtime.files import reading
 from .locate import TABLES
+
+FLAT = "annotation_id"  # a field of flat exports; their `id` is Label Studio's number of the task, not ours
+LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,8 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
     columns = _columns(file, id_column)
     if not columns:  # an export without tasks
         return Labels(np.empty(0, np.int64), np.empty(0, object))
-    key, row_of = _key(columns, ids, n_rows, id_column, file.name)
+    key, by_id = _key(columns, ids is not None, id_column, file.name)
+    row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
     labelled: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
@@ -47,66 +52,57 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
             continue
         if is_blank(name):
             raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
-        row = row_of(name)
+        row = _row(name, row_of_id, n_rows, file.name)
         if labelled.setdefault(row, label) != label:
             raise UserError(f"{file.name}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
 
 
-def _columns(file: Path, id_column: str | None) -> dict[str, Sequence[Any]]:
+def _columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     """The file's columns by name, its labels under the name `label`."""
     suffix = file.suffix.lower()
-    columns: dict[str, Sequence[Any]]
+    columns: dict[str, list[Any]]
     if suffix == ".json":
-        records = read_export(file)
+        records = _read_export(file)
         fields = dict.fromkeys(field for record in records for field in record)
         columns = {field: [record.get(field) for record in records] for field in fields}
     elif suffix in TABLES:
-        from .frames import read_frame
+        from .tables import read_frame
 
-        frame = read_frame(file, as_text=[id_column or "id", "id"])
-        columns = {column.name: column.to_list() for column in frame}
-        if label := label_field(columns, file.name):
+        columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
+        if label := _label_field(columns, file.name):
             columns["label"] = columns[label]
     else:
-        raise UserError(
-            f"cannot read labels from {file.name}: use .csv, .tsv, .jsonl, .parquet or Label Studio's .json"
-        )
+        raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
     if FLAT in columns:
         columns.pop("id", None)  # Label Studio's own
     return columns
 
 
-def _key(
-    columns: Mapping[str, Any], ids: Iterable[Any] | None, n_rows: int, id_column: str | None, file: str
-) -> tuple[str, Callable[[Any], int]]:
-    """The column that says which item is meant, and how to find the item's row in the pool."""
-    id_names = [name for name in dict.fromkeys((id_column or "id", "id")) if name in columns]
+def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
+    """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
+    named = id_column or "id"
+    id_names = [name for name in (named, "id") if name in columns]
     # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
-    by_id = bool(id_names) and (id_names[0] == (id_column or "id") or "row" not in columns)
-    if ids is not None and by_id:
-        rows = {str(value): row for row, value in enumerate(ids)}
-        return id_names[0], lambda name: _row_of_id(name, rows, file)
+    if pool_has_ids and id_names and (id_names[0] == named or "row" not in columns):
+        return id_names[0], True
     if "row" in columns:
-        return "row", lambda name: _row_of_number(name, n_rows, file)
+        return "row", False
     if id_names:
         raise UserError(
             f"{file} names items by {id_names[0]!r}, but the pool was read without ids: "
             "name its id column, or give row numbers in a column 'row'"
         )
-    wanted = "'row'" if ids is None else f"'row' or {id_column or 'id'!r}"
+    wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
 
 
-def _row_of_id(name: Any, rows: Mapping[str, int], file: str) -> int:
-    row = rows.get(str(name))
-    if row is None:
-        raise UserError(f"{file}: no row of the pool has the id {name!r}")
-    return row
-
-
-def _row_of_number(name: Any, n_rows: int, file: str) -> int:
+def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
+    if row_of_id is not None:
+        if str(name) not in row_of_id:
+            raise UserError(f"{file}: no row of the pool has the id {name!r}")
+        return row_of_id[str(name)]
     try:
         row = int(name)
         if isinstance(name, float) and row != name:
@@ -116,3 +112,53 @@ def _row_of_number(name: Any, n_rows: int, file: str) -> int:
     if not 0 <= row < n_rows:
         raise UserError(f"{file}: there is no row {row}: rows of the pool go from 0 to {n_rows - 1}")
     return row
+
+
+def _read_export(file: Path) -> list[dict[str, Any]]:
+    """One record of the item's fields for each annotation, with a field `label`: None where there is none yet.
+
+    Several labels in one annotation are joined by |. A plain list of records is understood too.
+    """
+    with reading(file):
+        tasks = json.loads(file.read_text(encoding="utf-8-sig"))
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise UserError(f"{file.name} is not a Label Studio export: it should be a list of tasks")
+    if any(isinstance(task.get("data"), dict) for task in tasks):
+        return [record for task in tasks for record in _annotations(task, file.name)]
+    label = _label_field({field for task in tasks for field in task}, file.name)
+    return tasks if label is None else [{**task, "label": _joined(task.get(label), file.name)} for task in tasks]
+
+
+def _label_field(fields: Collection[str], file: str) -> str | None:
+    """The field that holds the label: `label`, or what a flat export may call it; None where there is none."""
+    if FLAT not in fields:
+        return "label" if "label" in fields else None
+    found = [name for name in LABEL_NAMES if name in fields]
+    if not found:
+        raise UserError(f"{file}: the label is in none of {', '.join(LABEL_NAMES)}; it has {', '.join(sorted(fields))}")
+    return found[0]
+
+
+def _annotations(task: dict[str, Any], file: str) -> list[dict[str, Any]]:
+    """A record of the task for each annotation that was submitted; one without a label if none was."""
+    submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
+    labels = [_joined([part.get("value") for part in one.get("result") or []], file) for one in submitted]
+    return [{**task.get("data", {}), "label": label} for label in labels or [None]]
+
+
+def _label(value: Any, file: str) -> Any:
+    """The label in one result: {"choices": ["cat"]}, {"labels": [...]}, {"rating": 4} and so on, or the bare label."""
+    if not isinstance(value, dict):
+        return value
+    regions = [key for key in value if key.endswith("labels")]  # labels, rectanglelabels, brushlabels …
+    for key in ("choices", *regions, "text", "rating", "number"):
+        if key in value:
+            return _joined(value[key], file)
+    raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
+
+
+def _joined(results: Any, file: str) -> Any:
+    """The one label in these results, or in the only one, or several as one; None where there is none."""
+    labels = [_label(value, file) for value in (results if isinstance(results, list) else [results])]
+    different = [label for label in dict.fromkeys(labels) if label is not None]
+    return different[0] if len(different) == 1 else "|".join(map(str, different)) or None

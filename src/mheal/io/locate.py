@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,9 +15,8 @@ from ..runtime.files import reading
 ARRAYS = (".npy", ".npz")
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
-UNDERSTOOD = (
-    "a pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a pattern of shards"
-)
+READABLE = (*ARRAYS, *TABLES, ".txt")
+UNDERSTOOD = f"a pool is a {', '.join(READABLE[:-1])} or .txt file, a folder of images, or a pattern of shards"
 WILD = re.compile(r"[*?\[]")
 
 
@@ -39,10 +37,8 @@ class Located:
 
 def locate(source: str | Path) -> Located:
     """The files that a path or a pattern names; the matches of a pattern are sorted by name."""
-    text, array = str(source), None
-    if named := re.fullmatch(r"(.+\.npz):([^/\\:]+)", text, re.IGNORECASE):
-        text, array = named.groups()
-    path = Path(text)
+    path, array = named_array(source)
+    text = str(path)
     if path.is_dir():
         return _folder(path)
     if path.exists():
@@ -57,49 +53,43 @@ def locate(source: str | Path) -> Located:
     return Located(_common_form(files), files, base, array)
 
 
+def named_array(source: str | Path) -> tuple[Path, str | None]:
+    """The file that is meant, and the name of the array in it, where one is named: pool.npz:name."""
+    named = re.fullmatch(r"(.+\.npz):([^/\\:]+)", str(source), re.IGNORECASE)
+    return (Path(named[1]), named[2]) if named else (Path(source), None)
+
+
 def _folder(folder: Path) -> Located:
-    files = sorted(_images_below(folder), key=lambda path: path.relative_to(folder).as_posix())
+    """The images in a folder and its subfolders, without hidden ones, which file managers leave behind."""
+    files: list[Path] = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(where, n) for n in names if not n.startswith(".") and n.lower().endswith(IMAGES)]
     if files:
-        return Located("images", files, folder)
+        return Located("images", sorted(files, key=lambda path: path.relative_to(folder).as_posix()), folder)
     with reading(folder):
-        others = {path.suffix.lower() for path in folder.iterdir()} & {*ARRAYS, *TABLES, ".txt"}
+        others = {path.suffix.lower() for path in folder.iterdir()} & {*READABLE}
     hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
     raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")
 
 
-def _images_below(folder: Path) -> Iterator[Path]:
-    """Image files in a folder and its subfolders, without hidden ones, which file managers leave behind."""
-    for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if not name.startswith(".") and name.lower().endswith(IMAGES):
-                yield Path(where, name)
-
-
 def _common_form(files: list[Path]) -> str:
-    forms = {_form(file): file for file in files}
+    """The form that all files have: a suffix that can be read, or "images"."""
+    forms = {"images" if file.suffix.lower() in IMAGES else file.suffix.lower(): file for file in files}
+    for form, file in forms.items():
+        if form not in ("images", *READABLE):
+            raise UserError(f"cannot read {file.name}: {UNDERSTOOD}")
     if len(forms) > 1:
         one, other = sorted(file.name for file in forms.values())[:2]
         raise UserError(f"the pattern matches different kinds of files ({one}, {other}): shards must be of one kind")
-    form = min(forms)
-    if form == "images" and len(files) == 1:
+    if "images" in forms and len(files) == 1:
         raise UserError(f"{files[0].name} is one image, not a pool: give the folder it is in")
-    return form
-
-
-def _form(file: Path) -> str:
-    suffix = file.suffix.lower()
-    if suffix in IMAGES:
-        return "images"
-    if suffix not in (*ARRAYS, *TABLES, ".txt"):
-        raise UserError(f"cannot read {file.name}: {UNDERSTOOD}")
-    return suffix
+    return min(forms)
 
 
 def _hint(path: Path) -> str:
     """What the user may have meant."""
     with suppress(OSError):
-        close = get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
-        if close:
+        if close := get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1):
             return f"did you mean {close[0]!r}?"
     return f"check the path; {UNDERSTOOD}"

@@ -1,6 +1,7 @@
 """Reading a pool: a file, a folder of images or a pattern of shards."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from ..runtime.files import reading
 from ..runtime.progress import Progress
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
-from .source import Contents, Source
+from .source import Source
 
 
 def read_pool(
@@ -38,15 +39,14 @@ def read_pool(
     located, name = locate(source), Path(source).name
     chosen = {"columns": columns, "without": without, "id_column": id_column, "text_column": text_column}
     try:
-        read = _contents(located, name, chosen, target)
-        made = embed_items(read.items, read.kind, embed, seed=seed, progress=progress)
+        read = _not_embedded(located, name, chosen, target)
+        made = embed_items(read.X, read.kind, embed, seed=seed, progress=progress)
     except MemoryError as error:
         remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
         raise UserError(f"{name} does not fit into memory: {remedy}") from error
-    features = ", ".join(filter(None, (read.description, made.description)))
+    features = ", ".join(filter(None, (read.features, made.description)))
     if read.kind != "images":
-        items = read.items if read.kind == "texts" else None
-        return Source(made.X, read.kind, features, located.files, read.ids, read.id_column, items, target=read.target)
+        return replace(read, X=made.X, features=features, items=read.X if read.kind == "texts" else None)
     unread = dict(made.skipped)
     files = [file for at, file in enumerate(located.files) if at not in unread]
     ids = [file.relative_to(located.base).as_posix() for file in files]
@@ -54,20 +54,22 @@ def read_pool(
     return Source(made.X, "images", features, files, ids, None, files, skipped)
 
 
-def _contents(located: Located, name: str, chosen: dict[str, Any], target: str | None) -> Contents:
+def _not_embedded(located: Located, name: str, chosen: dict[str, Any], target: str | None) -> Source:
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
+    files = located.files
     if located.form in TABLES:
-        from .tables import read_table
+        from .features import read_features
 
-        return read_table(located.files, name, **chosen, target=target)
+        return read_features(files, name, **chosen, target=target)
     for option, value in chosen.items():
         if value:
             raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
     if located.form == "images":
-        return Contents("images", located.files)
+        return Source(files, "images", "", files)
     if located.form == ".txt":
-        return Contents("texts", read_lines(located.files))
-    return Contents("vectors", *read_arrays(located.files, located.array))
+        return Source(read_lines(files), "texts", "", files)
+    X, description = read_arrays(files, located.array)
+    return Source(X, "vectors", description, files)
 
 
 def read_lines(files: Sequence[Path]) -> list[str]:

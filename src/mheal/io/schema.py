@@ -5,14 +5,14 @@ in how their values are read. The schema depends on names and types of columns; 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from ..exceptions import UserError
-from .columns import Table, first_row, kind_of, shortened
+from .tables import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
 LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
@@ -48,7 +48,7 @@ class Schema:
     features: tuple[Feature, ...] = ()
     id_column: str | None = None
     text_column: str | None = None
-    left_out: Sequence[str] = field(default_factory=list)
+    left_out: Sequence[str] = ()
     dtype: type[np.floating[Any]] = np.float32
 
     @property
@@ -92,26 +92,24 @@ def choose(
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
     chosen = [text_column] if text_column is not None else list(columns or ())
-    kept_out = [*([id_column] if id_column is not None else []), *without]
+    kept_out = [*without] if id_column is None else [id_column, *without]
     for name in chosen:
         if name in kept_out:
             raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
-    table.require([*kept_out, *chosen])
+    for name in (*kept_out, *chosen):
+        if name not in table.types:
+            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
     id_column = _id_column(table, id_column, {*chosen, *without})
     others = [name for name in table.types if name != id_column and name not in without]
     if columns is None and text_column is None and len(others) == 1 and _is_long_text(table, others[0]):
         text_column = others[0]
     if text_column is not None:
         return Schema(id_column=id_column, text_column=text_column)
-    left_out: list[str] = []
-    if columns is None:
-        names, left_out = _usable(table, others)
-    else:
-        names = list(columns)
-        _refuse_unusable(table, names)
-    table.refuse_unlike_parts(names)
-    features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
-    return Schema(tuple(features), id_column, None, left_out, _dtype(table, names))
+    features, left_out = _usable(table, others) if columns is None else (_chosen(table, columns), [])
+    features.sort(key=lambda feature: KINDS.index(feature.kind))
+    types = [types[feature.name] for types in table.schemas for feature in features if feature.kind != "category"]
+    exact = all(getattr(dtype, "inner", dtype) in HELD_BY_FLOAT32 for dtype in types)
+    return Schema(tuple(features), id_column, None, left_out, np.float32 if exact else np.float64)
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
@@ -121,32 +119,30 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     column = named or USUAL_ID
     if not table.in_memory:
         return column
-    values = next(table.column(column))
-    if named is None and (values.null_count() or not values.is_unique().all()):
-        return None
+    values = table.column(column)
+    repeated = values.is_duplicated()
+    if named is None:
+        return None if values.null_count() or repeated.any() else column
     if values.null_count():
         raise UserError(f"{table.name}: row {first_row(values.is_null())} has no id in column {column!r}: fill it in")
-    repeated = values.is_duplicated()
     if repeated.any():
         value = values[first_row(repeated)]
-        rows = (values == value).arg_true()
-        raise UserError(
-            f"{table.name}: the id {value!r} in column {column!r} is that of rows {rows[0]} and {rows[1]}: "
-            "ids must be unique"
-        )
+        one, other = (values == value).arg_true()[:2]
+        where = f"in column {column!r} is that of rows {one} and {other}"
+        raise UserError(f"{table.name}: the id {value!r} {where}: ids must be unique")
     return column
 
 
-def _usable(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
+def _usable(table: Table, names: Sequence[str]) -> tuple[list[Feature], list[str]]:
     """The features where none were chosen, and the columns that are left out, with the reason."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
     if embeddings:
-        return embeddings, [name for name in names if name not in embeddings]
-    reasons = {name: "row numbers" if _numbers_rows(table, name) else _against(table, name) for name in names}
-    usable = [name for name, reason in reasons.items() if reason is None]
-    left_out = [f"{name or 'unnamed'} ({reason})" for name, reason in reasons.items() if reason is not None]
+        return _chosen(table, embeddings), [name for name in names if name not in embeddings]
+    found = {name: "row numbers" if _numbers_rows(table, name) else _feature(table, name) for name in names}
+    usable = [feature for feature in found.values() if isinstance(feature, Feature)]
+    left_out = [f"{name or 'unnamed'} ({reason})" for name, reason in found.items() if isinstance(reason, str)]
     if not usable:
         text = [name for name in names if kind_of(table.types[name]) == "text"]
         remedy = f"; if {text[0]!r} is text to read, name it as the text column" if text else ""
@@ -155,42 +151,53 @@ def _usable(table: Table, names: Sequence[str]) -> tuple[list[str], list[str]]:
     return usable, left_out
 
 
-def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
+def _chosen(table: Table, names: Sequence[str]) -> list[Feature]:
     if not names or len(set(names)) < len(names):
         raise UserError(f"columns must name one or more different columns of {table.name}, got {list(names)}")
+    features = []
     for name in names:
-        reason = _against(table, name)
-        if reason is not None:
-            remedy = "name it as the text column, group its values" if "texts" in reason else "turn it into numbers"
-            raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
+        feature = _feature(table, name)
+        if isinstance(feature, str):
+            remedy = "name it as the text column, group its values" if "texts" in feature else "turn it into numbers"
+            raise UserError(f"{table.name}: column {name!r} cannot be a feature ({feature}): {remedy}, or leave it out")
+        features.append(feature)
+    return features
 
 
-def _against(table: Table, name: str) -> str | None:
-    """Why a column cannot be a feature; None where it can."""
+def _feature(table: Table, name: str) -> Feature | str:
+    """The feature that a column is, or the reason why it cannot be one."""
     kind = kind_of(table.types[name])
-    if kind == "nothing":
+    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
         return "empty"
-    if table.in_memory and all(values.null_count() == len(values) for values in table.column(name)):
-        return "empty"
-    if kind in ("numbers", "embeddings"):
-        return None
-    if kind != "text":
-        return "dates or times" if kind == "dates or times" else "neither numbers nor text"
-    if not table.in_memory:
-        raise UserError(
-            f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
-            "choose the columns that are features, or leave it out"
-        )
-    values = next(table.column(name))
-    _refuse_almost_numbers(values, table.name)
-    different = values.n_unique()
-    return f"{different:,} different texts" if different > MAX_CATEGORIES else None
+    if kind in ("dates or times", "other values"):
+        return kind if kind == "dates or times" else "neither numbers nor text"
+    if kind == "text":
+        if not table.in_memory:
+            raise UserError(
+                f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into "
+                "memory: choose the columns that are features, or leave it out"
+            )
+        _refuse_almost_numbers(table.column(name), table.name)
+        different = table.column(name).n_unique()
+        if different > MAX_CATEGORIES:
+            return f"{different:,} different texts"
+        values = tuple(table.column(name).drop_nulls().unique().sort())
+        return Feature(name, "category", len(values), values)
+    if table.files:
+        refuse_unlike(table.files, table.schemas, [name])
+    if kind == "numbers":
+        return Feature(name, "number")
+    width = table.list_length(name)
+    if width == 0:
+        raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
+    return Feature(name, "embedding", width)
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
     """Whether a column is pandas' index, which holds nothing but the number of the row."""
     start = 0
-    for values in table.column(name) if name in ROW_NUMBERS else ():
+    for part in range(len(table.parts) if name in ROW_NUMBERS else 0):
+        values = table.column(name, part)
         if not values.equals(pl.Series(range(start, start + len(values)))):
             return False
         start += len(values)
@@ -199,11 +206,9 @@ def _numbers_rows(table: Table, name: str) -> bool:
 
 def _is_long_text(table: Table, name: str) -> bool:
     """Whether a column is text to read: of too many different values, or too long, to be a category."""
-    if not table.in_memory or kind_of(table.types[name]) != "text":
+    if not table.in_memory or kind_of(table.types[name]) != "text" or table.column(name).is_null().all():
         return False
-    values = next(table.column(name))
-    if values.null_count() == len(values):
-        return False
+    values = table.column(name)
     _refuse_almost_numbers(values, table.name)
     length = values.str.len_chars().mean()
     return values.n_unique() > MAX_CATEGORIES or (isinstance(length, float) and length >= LONG_TEXT)
@@ -217,23 +222,3 @@ def _refuse_almost_numbers(values: pl.Series, table: str) -> None:
     if len(others) and numeric.any() and (numeric.mean() >= 0.9 or others.is_in(MISSING).all()):  # type: ignore[operator]
         row = first_row(values == others[0])
         raise UserError(f"{table}: column {values.name!r} holds numbers, but row {row} has {others[0]!r}: {REMEDY}")
-
-
-def _feature(table: Table, name: str) -> Feature:
-    kind = kind_of(table.types[name])
-    if kind == "numbers":
-        return Feature(name, "number")
-    if kind == "text":
-        values = tuple(next(table.column(name)).drop_nulls().unique().sort())
-        return Feature(name, "category", len(values), values)
-    width = table.list_length(name)
-    if width == 0:
-        raise UserError(f"{table.name}: column {name!r} begins with an empty list: {REMEDY}")
-    return Feature(name, "embedding", width)
-
-
-def _dtype(table: Table, names: Sequence[str]) -> type[np.floating[Any]]:
-    """The type that holds the numbers in these columns of every part."""
-    types = [types[name] for types in table.schemas for name in names]
-    numbers = [getattr(dtype, "inner", dtype) for dtype in types if kind_of(dtype) != "text"]
-    return np.float32 if all(dtype in HELD_BY_FLOAT32 for dtype in numbers) else np.float64

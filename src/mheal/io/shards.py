@@ -1,20 +1,25 @@
-"""Parquet shards larger than memory: their rows are streamed into one array on disk, which is then read in place."""
+"""Parquet shards that stay on disk: streamed into one array, which is then read in place; ids and rows when needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from ..runtime.checkpoint import NullCheckpoint
+from ..runtime.checkpoint import NullCheckpoint, file_mark
 from ..runtime.files import reading
+from ..runtime.threads import spans
 from .features import feature_array, fits_float32
-from .parquet import ShardIds, row_count, shards_table
 from .schema import choose
 from .source import Source
+from .tables import Table, kind_of, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
+IDS = 1 << 18  # ids that are read together
+TEXT = 8  # numbers that take as much memory as a short text
 
 
 def stream_shards(
@@ -30,48 +35,42 @@ def stream_shards(
     check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
     slice_bytes : bytes of rows that are read at a time
     """
-    table = shards_table(files, name)
+    table = Table.scan(files, name)
     schema = choose(table, columns, without, id_column)
     starts = np.append(0, np.cumsum([row_count(file) for file in files]))
-    total, dtype = int(starts[-1]), np.dtype(schema.dtype)
+    shape, dtype = (int(starts[-1]), schema.width), np.dtype(schema.dtype)
     if check is not None:
-        check((total, schema.width), dtype)
-    checkpoint.begin({"files": [_mark(file) for file in files], "features": schema.names})
-    A = checkpoint.scratch("pool", (total, schema.width), dtype)
-    for at, file in enumerate(files):
-        rows = A[starts[at] : starts[at + 1]]
+        check(shape, dtype)
+    checkpoint.begin({"files": [file_mark(file) for file in files], "features": schema.names})
+    A = checkpoint.scratch("pool", shape, dtype)
 
-        def copy(at: int = at, file: Path = file, rows: npt.NDArray[Any] = rows) -> dict[str, npt.NDArray[Any]]:
-            for lo, hi in _slices(rows, slice_bytes):
-                with reading(file):
-                    values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
-                rows[lo:hi] = feature_array(values, schema, file.name, lo)
-                checkpoint.yield_point()
-            return {"rows": np.array(len(rows))}
+    def copy(at: int) -> dict[str, npt.NDArray[Any]]:
+        rows, file = A[starts[at] : starts[at + 1]], files[at]
+        for lo, hi in _slices(rows, slice_bytes):
+            with reading(file):
+                values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
+            rows[lo:hi] = feature_array(values, schema, file.name, lo)
+            checkpoint.yield_point()
+        return {}
 
-        checkpoint.stage(f"shard {at}", copy, part=True)
-        checkpoint.report(int(starts[at + 1]), total, "reading shards")
+    for at, stop in enumerate(starts[1:].tolist()):
+        checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
+        checkpoint.report(stop, shape[0], "reading shards")
     if dtype == np.float64:
         fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
         A = _halved(A, checkpoint, slice_bytes) if fits["fits"] else A
+    if isinstance(A, np.memmap):
+        A.flush()
+        A = np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
     ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
-    description = f"{schema.description}, from {len(files):,} shards"
-    return Source(_read_only(A), "table", description, list(files), ids, schema.id_column)
+    return Source(A, "table", f"{schema.description}, from {len(files):,} shards", list(files), ids, schema.id_column)
 
 
 def _slices(A: npt.NDArray[Any], n_bytes: int) -> list[tuple[int, int]]:
-    step = max(1, n_bytes // max(1, A[:1].nbytes))
-    return [(lo, min(len(A), lo + step)) for lo in range(0, len(A), step)]
-
-
-def _mark(file: Path) -> dict[str, Any]:
-    with reading(file):
-        at = file.stat()
-    return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
+    return spans(len(A), max(1, n_bytes // max(1, A[:1].nbytes)))
 
 
 def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, slice_bytes: int) -> npt.NDArray[Any]:
-    """The same numbers in float32."""
     small = checkpoint.scratch("pool-float32", A.shape, np.float32)
 
     def write() -> dict[str, npt.NDArray[Any]]:
@@ -84,8 +83,47 @@ def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, slice_bytes: int) -
     return small
 
 
-def _read_only(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if not isinstance(A, np.memmap):
-        return A
-    A.flush()
-    return np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
+def row_count(file: Path) -> int:
+    """How many rows a file has, as its footer says."""
+    with reading(file):
+        return int(scan(file).select(pl.len()).collect().item())
+
+
+def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
+    """How many rows the shards have, and about how many numbers of 8 bytes a row takes if all columns are read."""
+    table, columns = Table.scan(files, "the pool"), 0
+    for name, dtype in table.types.items():
+        columns += table.list_length(name) if dtype.is_nested() else 1 if kind_of(dtype) == "numbers" else TEXT
+    return sum(row_count(file) for file in files), max(1, columns)
+
+
+class ShardIds:
+    """The values of a column of the shards, read when they are needed."""
+
+    def __init__(self, files: Sequence[Path], column: str) -> None:
+        self.files, self.column = files, column
+
+    def __iter__(self) -> Iterator[Any]:
+        for file in self.files:
+            frame = scan(file).select(self.column)
+            for lo, hi in spans(row_count(file), IDS):
+                with reading(file):
+                    values = frame.slice(lo, hi - lo).collect().to_series()
+                yield from values
+
+    def of(self, rows: npt.NDArray[np.int64]) -> list[Any]:
+        """The values in these rows of the pool."""
+        return gather(self.files, rows, [self.column]).to_series().to_list()
+
+
+def gather(files: Sequence[Path], rows: npt.NDArray[np.int64], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """These rows of the shards, in the order given; all columns by default."""
+    found, wanted = [], np.unique(rows)
+    start = 0
+    for file in files:
+        stop = start + row_count(file)
+        here = wanted[(wanted >= start) & (wanted < stop)] - start
+        with reading(file):
+            found.append(scan(file).select(pl.col(columns or "*").gather(here.tolist())).collect())
+        start = stop
+    return pl.concat(found, how="vertical_relaxed")[np.searchsorted(wanted, rows)]

@@ -8,29 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from .parquet import ShardIds
+    from .shards import ShardIds
 
 Kind = Literal["vectors", "table", "images", "texts"]
-
-
-@dataclass(frozen=True, eq=False)
-class Contents:
-    """What files hold before it is embedded.
-
-    kind : what the items are
-    items : an array, image files or texts
-    description : what the columns of the array are, in a line
-    ids : the id column's values
-    id_column : the name of the column the ids come from
-    target : the target column's values
-    """
-
-    kind: Kind
-    items: Any
-    description: str = ""
-    ids: list[Any] | None = None
-    id_column: str | None = None
-    target: list[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +18,7 @@ class Source:
     """A pool read from files: row i of X is ids[i] and items[i].
 
     X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
-        cluster a Dask array
+        cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
     kind : "vectors", "table", "images" or "texts"
     features : what the columns of X are, in a line
     files : the files the rows came from
@@ -50,7 +30,7 @@ class Source:
     target : the values of the target column, if there is one
     """
 
-    X: npt.NDArray[Any]
+    X: Any
     kind: Kind
     features: str
     files: list[Path]

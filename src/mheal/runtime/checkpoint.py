@@ -1,7 +1,6 @@
 """A folder for the intermediate results of a long run; an interrupted run resumes from it.
 
-The result of a stage is a dictionary of arrays, stored with the state of the random numbers after it. Its file is
-written as a whole or not at all, so a stage whose file exists is finished.
+The result of a stage is a dictionary of arrays, in a file with the state of the random numbers after it.
 """
 
 import hashlib
@@ -17,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
-from .files import reading, replacing, writing
-from .lock import Lock
+from .files import Lock, reading, replacing, writing
 from .memory import MemoryLimit
 from .progress import Progress
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = dict[str, npt.NDArray[Any]]
+Make = Callable[[], Mapping[str, npt.NDArray[Any]]]
+Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST, LOCK = "manifest.json", ".mheal-lock"
 STAGES = (".npz", ".npy", ".part")  # suffixes of the other files of a checkpoint, in the order they are deleted
@@ -49,9 +49,7 @@ class NullCheckpoint:
     def begin(self, run: Mapping[str, Any]) -> None:
         """Describe the run that starts."""
 
-    def stage(
-        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
-    ) -> dict[str, npt.NDArray[Any]]:
+    def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
 
         Progress is reported, except for a `part` of another stage.
@@ -63,10 +61,10 @@ class NullCheckpoint:
         self.report(1, 1, name)
         return made
 
-    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+    def save_partial(self, name: str, make: Make) -> None:
         """Store how far a stage has come, from time to time."""
 
-    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
+    def load_partial(self, name: str) -> Arrays | None:
         """What was stored last; None if nothing was."""
         return None
 
@@ -127,29 +125,25 @@ class Checkpoint(NullCheckpoint):
             try:
                 self._lock.take()
             except BlockingIOError:
-                raise OtherRun(
-                    f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-                ) from None
+                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
+                raise OtherRun(at_work) from None
             self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
             with reading(file):
                 old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
-            for name in {**old, **new}:
-                if old.get(name) != new.get(name):
-                    raise OtherRun(
-                        f"{self.folder} holds an unfinished run with another {name}: repeat that command to finish it, "
-                        "or delete the folder"
-                    )
+            if changed := [name for name in {**old, **new} if old.get(name) != new.get(name)]:
+                raise OtherRun(
+                    f"{self.folder} holds an unfinished run with another {changed[0]}: repeat that command to finish "
+                    "it, or delete the folder"
+                )
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
 
-    def stage(
-        self, name: str, make: Callable[[], Arrays], rng: np.random.RandomState | None = None, part: bool = False
-    ) -> dict[str, npt.NDArray[Any]]:
+    def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`, or what an earlier run has stored, after which `rng` is as it was then."""
-        stored = self._load(name)
+        stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
             self._save(name, stored if rng is None else {**stored, **_state(rng)})
@@ -157,15 +151,19 @@ class Checkpoint(NullCheckpoint):
             _set_state(rng, stored)
         return stored
 
-    def save_partial(self, name: str, make: Callable[[], Arrays]) -> None:
+    def save_partial(self, name: str, make: Make) -> None:
         """Store how far a stage has come, if the last save was long enough ago."""
         if monotonic() - self._last >= self.every:
             self._save(name, make())
             self._last = monotonic()
 
-    def load_partial(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        """What was stored last; None if nothing was."""
-        return self._load(name)
+    def load_partial(self, name: str) -> Arrays | None:
+        """What was stored last for a stage, finished or not; None if nothing was."""
+        file = self.folder / f"{name}.npz"
+        if not file.exists():
+            return None
+        with reading(file), np.load(file, allow_pickle=False) as stored:
+            return dict(stored)
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
         """A memory-mapped array to work in, with the content it had when the run was interrupted."""
@@ -198,36 +196,11 @@ class Checkpoint(NullCheckpoint):
         if MANIFEST not in names and names - {LOCK}:
             raise OtherRun(f"{self.folder} holds other files: choose a folder that is empty, or not there yet")
 
-    def _file(self, name: str) -> Path:
-        return self.folder / f"{name}.npz"
-
-    def _save(self, name: str, arrays: Arrays) -> None:
-        with replacing(self._file(name)) as part, part.open("wb") as file:
+    def _save(self, name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        with replacing(self.folder / f"{name}.npz") as part, part.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())  # a file without its content would look like a finished stage
-
-    def _load(self, name: str) -> dict[str, npt.NDArray[Any]] | None:
-        if not self._file(name).exists():
-            return None
-        with reading(self._file(name)), np.load(self._file(name), allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
-
-
-@contextmanager
-def opened(checkpoint: "str | Path | NullCheckpoint | None") -> Iterator[NullCheckpoint]:
-    """The checkpoint for a run: given as a folder, which is deleted after success, as an object, or None for none."""
-    if checkpoint is None:
-        yield NullCheckpoint()
-        return
-    if isinstance(checkpoint, NullCheckpoint):
-        with closed_if_stopped([checkpoint]):
-            yield checkpoint
-        return
-    folder = Checkpoint(checkpoint)
-    with kept_unless_mistaken(folder):
-        yield folder
-    folder.end()
 
 
 @contextmanager
@@ -266,10 +239,14 @@ def mark(X: Any) -> dict[str, Any]:
     while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
         owner = owner.base
     file = getattr(owner, "filename", None)
-    if file is not None:
-        at = os.stat(file)
-        found |= {"file": Path(file).name, "bytes": at.st_size, "changed": at.st_mtime_ns}
-    return found
+    return found if file is None else found | file_mark(Path(file))
+
+
+def file_mark(file: Path) -> dict[str, Any]:
+    """Identifies a file: its name, size and time."""
+    with reading(file):
+        at = file.stat()
+    return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
 
 
 def digest(values: Any) -> str:
@@ -282,6 +259,6 @@ def _state(rng: np.random.RandomState) -> Arrays:
     return {"rng_keys": np.asarray(keys), "rng_numbers": np.array(numbers, np.float64)}
 
 
-def _set_state(rng: np.random.RandomState, kept: dict[str, npt.NDArray[Any]]) -> None:
+def _set_state(rng: np.random.RandomState, kept: Arrays) -> None:
     position, has_gauss, gauss = kept.pop("rng_numbers")
     rng.set_state(("MT19937", kept.pop("rng_keys"), int(position), int(has_gauss), float(gauss)))

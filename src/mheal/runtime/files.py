@@ -1,16 +1,23 @@
-"""Reading and writing files: written as a whole or not at all; faults of files are a UserError of one line."""
+"""Files are written as a whole or not at all, read with errors of one line, and locked between processes."""
 
 import csv
 import os
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from json import JSONDecodeError
 from pathlib import Path
+from typing import IO
 from zipfile import BadZipFile
 
 from ..exceptions import UserError, UserFileError
+
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None  # type: ignore[assignment]
 
 # What readers raise for a broken file, or one of another kind.
 BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
@@ -41,15 +48,14 @@ def writing(path: Path) -> Iterator[None]:
     except UserError:
         raise
     except OSError as error:
-        reason = first_line(error)
+        reason, folder = first_line(error), path.parent
         if "requested and" in reason:  # how NumPy says that it could not write all
             reason = "the disk is full"
-        wrong = f"cannot write {str(path)!r}: {reason}"
-        if path.parent.is_file():
-            wrong = f"cannot write {str(path)!r}: {str(path.parent)!r} is a file, not a folder"
-        elif not path.parent.is_dir():
-            wrong = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
-        raise UserFileError(wrong) from error
+        if folder.is_file():
+            reason = f"{str(folder)!r} is a file, not a folder"
+        elif not folder.is_dir():
+            raise UserFileError(f"there is no folder {str(folder)!r} to write {path.name} to: make it first") from error
+        raise UserFileError(f"cannot write {str(path)!r}: {reason}") from error
 
 
 @contextmanager
@@ -85,20 +91,44 @@ def first_line(error: BaseException, otherwise: str = "") -> str:
 
 def _sweep(path: Path) -> None:
     """Remove the temporary neighbours that killed runs have left."""
-    prefix, suffix = f".{path.name}.", ".part"
-    for name in os.listdir(path.parent) if path.parent.is_dir() else ():
-        process = name[len(prefix) : -len(suffix)]
-        if name.startswith(prefix) and name.endswith(suffix) and process.isdigit() and not _is_running(int(process)):
-            path.with_name(name).unlink(missing_ok=True)
+    for part in path.parent.glob(f".{escape(path.name)}.*.part") if os.name == "posix" else ():
+        with suppress(ValueError, OSError):  # it is no process, or somebody else's
+            try:
+                os.kill(int(part.name.split(".")[-2]), 0)
+            except ProcessLookupError:
+                part.unlink()
 
 
-def _is_running(process: int) -> bool:
-    if os.name != "posix":  # elsewhere os.kill would end it
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
-    return True
+class Lock:
+    """A file that one process locks at a time; the system unlocks it when the process ends, also when it is killed.
+
+    Where the system has no such locks, it does nothing.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._held: IO[bytes] | None = None
+
+    def take(self) -> None:
+        """Lock it; BlockingIOError if another process has."""
+        while fcntl is not None and self._held is None:
+            held = self.file.open("ab")
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                held.close()
+                raise
+            except OSError:  # a file system without locks
+                pass
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(held.fileno()), self.file.stat()):
+                    self._held = held
+            if self._held is None:  # its former owner deleted the file after we opened it: this lock excludes nobody
+                held.close()
+
+    def drop(self) -> None:
+        """Release it, and delete the file."""
+        if self._held is not None:
+            self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be another process's
+            self._held.close()
+            self._held = None

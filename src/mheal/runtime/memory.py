@@ -31,9 +31,9 @@ def headroom() -> int:
 class MemoryLimit:
     """Keeps the process below `limit` bytes by giving back the pages of memory maps.
 
-    Those are the maps that were added. Using them brings pages back, from the system's cache if there is room for it,
-    else from disk. A row store calls `yield_point` between parts of its work; inside a `with` block a thread looks
-    after code that does not work in parts. Where the system does not tell how much memory is used, nothing happens.
+    Those are the maps that were added; using them brings pages back, from the system's cache or from disk. A row store
+    calls `yield_point` between parts of its work; inside a `with` block a thread looks after code that does not work in
+    parts. Where the system does not tell how much memory is used, nothing happens.
 
     >>> with MemoryLimit(2 << 30) as limit:  # doctest: +SKIP
     ...     limit.add(X)
@@ -47,10 +47,7 @@ class MemoryLimit:
         self._watcher: Thread | None = None
 
     def add(self, A: Any) -> None:
-        """Count a memory map or a view of one, read or written, among those whose pages are given back.
-
-        Other arrays are ignored.
-        """
+        """Count a memory map, or a view of one, among those whose pages are given back; other arrays are ignored."""
         while isinstance(A, np.ndarray) and not isinstance(A, np.memmap):
             A = A.base
         mapping = getattr(A, "_mmap", None)

@@ -26,13 +26,13 @@ def as_progress(
     """
     if progress is None or progress is False:
         yield _ignore
-    elif progress is not True:
-        if not callable(progress):
-            raise UserTypeError(f"progress must be True, False or a function of (done, total, what), got {progress!r}")
-        yield progress
-    else:
+    elif progress is True:
         with _bar(console, delay) as report:
             yield report
+    elif callable(progress):
+        yield progress
+    else:
+        raise UserTypeError(f"progress must be True, False or a function of (done, total, what), got {progress!r}")
 
 
 def _ignore(done: int, total: int, what: str) -> None:

@@ -1,13 +1,12 @@
 """Threads: how work is cut into parts and who runs them.
 
-The cut depends on the data alone, never on the number of threads, so that every result is
-the same on a laptop and on a server.
+The cut depends on the data alone, never on the number of threads: a laptop and a server give the same results.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
@@ -20,6 +19,8 @@ Result = TypeVar("Result")
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
 
 _here = local()  # what holds for the calling thread alone
+_lock = Lock()
+_limits: list[Any] = []  # the limit of BLAS, once for each block of single_threaded_blas that runs now
 
 
 def thread_count() -> int:
@@ -61,40 +62,24 @@ if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but none
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-class _SingleThreadedBlas:
-    """Counts who is inside, so that only the last one out sets BLAS back."""
-
-    def __init__(self) -> None:
-        self.lock, self.inside = Lock(), 0
-        self.limiter: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.inside == 0:
-                self.limiter = _controller().limit(limits=1, user_api="blas")
-            self.inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.inside -= 1
-            if self.inside == 0:
-                self.limiter.restore_original_limits()
-
-
-_blas = _SingleThreadedBlas()
-
-
-def single_threaded_blas() -> AbstractContextManager[None]:
-    """Our threads call BLAS themselves, so inside BLAS there must be only one."""
-    return _blas
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Our threads call BLAS themselves, so inside BLAS there must be only one. The last block to end sets it back."""
+    with _lock:
+        _limits.append(_limits[0] if _limits else _controller().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
 
 
 def run_parts(
-    work: Callable[[Part], Result],
-    parts: Sequence[Part],
-    workers: int | None = None,
+    work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None,
     yield_point: Callable[[], None] | None = None,
-) -> list[Result]:
+) -> list[Result]:  # fmt: skip
     """Results of `work` on each part, in the order of the parts. Work must release the GIL.
 
     `yield_point` is called after each part, in the thread that did it.
