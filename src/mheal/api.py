@@ -19,7 +19,7 @@ from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
 from .strategy import Seed, Strategy
-from .validation import is_frame
+from .validation import index_of, is_frame
 
 if TYPE_CHECKING:
     from .tables.missing import Missing
@@ -111,16 +111,20 @@ def select(
     chosen = get(strategy)() if isinstance(strategy, str) else strategy
     if not isinstance(chosen, Strategy):
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
+    options: dict[str, Any] = {
+        "estimator": estimator, "strategy": strategy, "n_classes": n_classes, "scaling": scaling,
+        "deduplicate": deduplicate, "device": device, "memory_limit": memory_limit, "checkpoint": checkpoint,
+        "random_state": random_state, "progress": progress,
+    }  # fmt: skip
     if is_frame(X):
-        X = _without_labels(X, labeled, y)
-        kept = None if missing == "impute" else _kept(X, missing)
-        if kept is not None:
-            options: dict[str, Any] = {
-                "estimator": estimator, "strategy": strategy, "n_classes": n_classes, "scaling": scaling,
-                "deduplicate": deduplicate, "device": device, "memory_limit": memory_limit, "checkpoint": checkpoint,
-                "random_state": random_state, "progress": progress,
-            }  # fmt: skip
-            return _select_among(kept, X, n, labeled, y, {"proba": proba, "utility": utility}, options)
+        features, kept = _features(X, missing, labeled, y)
+        of_rows = {"proba": proba, "utility": utility}
+        if kept is None:
+            picks = select(features, n, labeled=labeled, y=y, **of_rows, **options)
+        else:
+            picks = _select_among(kept, len(X), features, n, labeled, y, of_rows, options)
+        index = index_of(X)
+        return picks if index is None else replace(picks, index=index[picks.indices])
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
@@ -135,40 +139,34 @@ def select(
     )  # fmt: skip
 
 
-def _kept(X: Any, missing: "Missing") -> npt.NDArray[np.int64] | None:
-    """The rows of a frame that have all values; None: all rows."""
-    from .tables.frames import frame_features
+def _features(
+    frame: Any, missing: "Missing", labeled: Any, y: Any
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64] | None]:
+    """The features of a frame, without columns that repeat the labels, and the rows that are kept; None: all."""
+    from .tables.frames import frame_features, without_labels
 
-    return frame_features(X, missing)[0].kept
-
-
-def _without_labels(X: Any, labeled: Any, y: Any) -> Any:
-    """A frame without the columns that repeat the labels."""
-    from .tables.frames import without_labels
-
-    if y is None:
-        return X
-    _, known, labels = split_labels(labeled, y, len(X))
-    X, same = without_labels(X, labels, known)
-    if same:
-        warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
-    return X
+    if y is not None:
+        _, known, labels = split_labels(labeled, y, len(frame))
+        frame, same = without_labels(frame, labels, known)
+        if same:
+            warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
+    made = frame_features(frame, missing, stacklevel=4)
+    return made.X, made.kept
 
 
 def _select_among(
-    kept: npt.NDArray[np.int64], X: Any, n: int, labeled: Any, y: Any, of_rows: dict[str, Any], options: dict[str, Any]
-) -> Selection:
-    """Picks among some rows of a frame, numbered as in the whole frame."""
-    rows, known, labels = split_labels(labeled, y, len(X))
-    given = np.full(len(X), None, object)
-    given[known] = labels if y is not None else None
+    kept: npt.NDArray[np.int64], n_rows: int, X: npt.NDArray[Any], n: int, labeled: Any, y: Any,
+    of_rows: dict[str, Any], options: dict[str, Any],
+) -> Selection:  # fmt: skip
+    """Picks among the rows of a frame that are kept, which X holds; everything is numbered as in the whole frame."""
+    rows, known, labels = split_labels(labeled, y, n_rows)
+    given = np.full(n_rows, None, object)
+    if y is not None:
+        given[known] = labels
     part: dict[str, Any] = {
         name: None if values is None else np.asarray(values)[kept] for name, values in of_rows.items()
     }
-    picks = select(
-        X.iloc[kept] if hasattr(X, "iloc") else X[kept.tolist()], n, labeled=np.isin(kept, rows),
-        y=None if y is None else given[kept], **part, **options,
-    )  # fmt: skip
+    picks = select(X, n, labeled=np.isin(kept, rows), y=None if y is None else given[kept], **part, **options)
     return replace(picks, indices=kept[picks.indices])
 
 

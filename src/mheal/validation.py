@@ -1,6 +1,5 @@
 """Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
 
-import warnings
 from operator import index
 from typing import Any, NoReturn
 
@@ -8,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .exceptions import DataWarning, UserError, UserTypeError
+from .exceptions import UserError, UserTypeError
 from .sphere import to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
@@ -198,13 +197,12 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
 
 
 def _from_frame(frame: Any) -> npt.NDArray[Any]:
-    """The features of a pandas or Polars frame; what was left out or filled in is said in a warning."""
+    """The features of a pandas or Polars frame."""
     from .tables.frames import frame_features
 
-    made, schema = frame_features(frame)
-    notes = [schema.description] if schema.left_out or schema.written else []
-    for note in filter(None, [*notes, made.note]):
-        warnings.warn(f"X: {note}", DataWarning, stacklevel=4)
+    made = frame_features(frame, stacklevel=5)
+    if made.kept is not None:
+        raise UserError(f"X: {made.notes[0]}: drop such rows, or call mheal.select")
     return made.X
 
 

@@ -147,7 +147,12 @@ BAD = {
     "no column, ids": ("l.csv", "name,label\nx,a\n", IDS, r"l.csv has no column 'row' or 'id': it has name, label$"),
     "no ids": ("l.csv", "id,label\nx,a\n", None, r"l.csv names items by 'id', but the pool was read without ids"),
     "nothing": ("l.csv", "", None, r"cannot read l.csv: it is empty"),
-    "no format": ("l.xlsx", "", None, r"cannot read labels from l.xlsx: use .csv, .tsv, .parquet, .jsonl or Label St"),
+    "no format": (
+        "l.doc",
+        "",
+        None,
+        r"cannot read labels from l.doc: use .csv, .tsv, .xlsx, .parquet, .jsonl or Label St",
+    ),
     "no json": ("l.json", "[\n{]", None, r"cannot read l.json: line 2 is not JSON"),
     "no tasks": ("l.json", {"row": 1}, None, r"l.json is not a Label Studio export: it should be a list of tasks"),
     "annotators differ": ("l.json", [TASK], None, r"l.json: row 3 is labelled 'cat' and 'dog': keep one"),

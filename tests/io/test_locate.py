@@ -24,11 +24,11 @@ def test_a_pattern_without_matches(tmp_path):
 
 
 def test_an_unknown_suffix(tmp_path):
-    (tmp_path / "pool.xlsx").write_bytes(b"")
+    (tmp_path / "pool.doc").write_bytes(b"")
     with pytest.raises(
-        ValueError, match=r"cannot read pool.xlsx: a pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl"
+        ValueError, match=r"cannot read pool.doc: a pool is a .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl"
     ):
-        read_pool(tmp_path / "pool.xlsx")
+        read_pool(tmp_path / "pool.doc")
 
 
 def test_a_pattern_of_different_kinds(tmp_path):

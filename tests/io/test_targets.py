@@ -149,7 +149,7 @@ def test_what_cannot_be_a_target(here, values, words):
         ("columns.csv", ValueError, "columns.csv has no column 'label': it has p, q"),
         ("picks.csv", ValueError, "picks.csv has no column 'label'"),
         ("latin.txt", ValueError, "latin.txt: it is not UTF-8"),
-        ("labels.xlsx", ValueError, "cannot read labels from labels.xlsx"),
+        ("labels.doc", ValueError, "cannot read labels from labels.doc"),
     ],
 )
 def test_mistakes_are_named(here, target, error, words):
@@ -162,7 +162,7 @@ def test_mistakes_are_named(here, target, error, words):
     pl.DataFrame({"p": range(12), "q": range(12)}).write_csv("columns.csv")
     pl.DataFrame({"row": range(12)}).write_csv("picks.csv")
     (here / "latin.txt").write_bytes(b"caf\xe9\n" * 12)
-    (here / "labels.xlsx").touch()
+    (here / "labels.doc").touch()
     with pytest.raises(error, match=words):
         target_of(target)
 

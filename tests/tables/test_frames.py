@@ -79,3 +79,13 @@ def test_texts_are_refused_with_the_remedy():
     frame = pd.DataFrame({"text": [f"a sentence about matter number {i}" for i in range(50)]})
     with pytest.raises(UserTypeError, match=r"mheal\.embed"):
         mheal.select(frame, 5)
+
+
+def test_rows_without_any_value_are_not_picked():
+    frame = customers()[["age", "income", "job"]]
+    frame.iloc[[5, 50]] = None
+    with pytest.warns(DataWarning, match="2 empty rows left out: 5, 50"):
+        picks = mheal.select(frame, 150)
+    assert not {5, 50} & set(picks)
+    with pytest.raises(UserError, match="2 empty rows"):
+        mheal.MHEAL().select(frame, 10)

@@ -29,7 +29,7 @@ def of(some, missing="impute"):
 def test_a_whole_table_needs_nothing():
     found = of(table())
     assert found.kept is None
-    assert found.note == ""
+    assert not found.notes
     assert found.X.shape == (ROWS, 4)
 
 
@@ -39,7 +39,7 @@ def test_numbers_get_the_median_and_categories_the_most_frequent_value():
     assert found.X[1, 0] == np.median([value for value in a if value is not None])
     assert found.X[2, 1:].tolist() == [1, 0]
     assert found.X.shape == (ROWS, 3)
-    assert "(a: 1, c: 1)" in found.note
+    assert "(a: 1, c: 1)" in found.notes[0]
 
 
 def test_a_column_that_is_often_missing_gets_an_indicator():
@@ -47,14 +47,14 @@ def test_a_column_that_is_often_missing_gets_an_indicator():
     found = of(table(a=a))
     assert found.X.shape == (ROWS, 5)
     assert found.X[:, -1].tolist() == [value is None for value in a]
-    assert "indicator column for a" in found.note
+    assert "indicator column for a" in found.notes[0]
 
 
 def test_rows_are_dropped_if_asked_for():
     found = of(table(a=[None, *uneven(ROWS - 1)], b=[1.5, None, *uneven(ROWS - 2)]), "drop")
     assert found.kept.tolist() == list(range(2, ROWS))
     assert len(found.X) == ROWS - 2
-    assert "2 rows" in found.note
+    assert "2 rows" in found.notes[0]
 
 
 def test_missing_values_are_refused_if_asked_for():
@@ -66,7 +66,7 @@ def test_missing_values_are_refused_if_asked_for():
 
 def test_words_that_are_no_numbers_are_named():
     found = of(table(a=["about 7", *map(str, uneven(ROWS - 1))]))
-    assert "a: 1, with 'about 7'" in found.note
+    assert "a: 1, with 'about 7'" in found.notes[0]
 
 
 def test_infinity_is_refused():

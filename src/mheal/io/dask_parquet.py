@@ -13,19 +13,19 @@ from dask import delayed
 
 from ..exceptions import UserError
 from ..runtime.files import reading
-from .features import feature_array
+from ..tables.features import feature_array
+from ..tables.schema import Schema, choose
 from .locate import locate
-from .schema import Schema, choose
 from .shards import ShardIds
 from .source import Source
-from .tables import Table, scan
+from .tables import on_disk, scan
 
 PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
 
 
 def read_on_cluster(
     pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = (),
-    id_column: str | None = None, part_bytes: int = PART,
+    also: Sequence[str] = (), id_column: str | None = None, part_bytes: int = PART,
 ) -> Source:  # fmt: skip
     """The shards, in the order of their names, as a pool whose X is a Dask array; rows are read when they are needed.
 
@@ -38,7 +38,7 @@ def read_on_cluster(
     files = located.files
     if located.form != ".parquet":
         raise UserError(f"a cluster reads .parquet files, not {located.form}: write the pool as such shards")
-    schema = choose(Table.scan(files, Path(pattern).name), columns, without, id_column)
+    schema = choose(on_disk(files, Path(pattern).name), columns, without, also, id_column)
     parts = [(file, *part) for file in files for part in _parts(file, schema.width, part_bytes)]
     if not parts:
         raise UserError(f"{pattern} has no rows")

@@ -13,15 +13,15 @@ from ..exceptions import UserError
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLE = 1 << 16  # bytes from which the separator is found out
 ALIKE = 0.9  # share of the lines that must have as many cells as most
-WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))  # what Excel calls Unicode text
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins, which Excel calls Unicode text
 
 
 def read_delimited(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
     """The rows of a CSV or TSV file; columns `as_text` are not parsed: an id 007 stays 007."""
     with file.open("rb") as content:
         start = content.read(SAMPLE)
-    encoding = encoding_of(file, start)
-    text = None if encoding == "utf-8" else file.read_bytes().decode(encoding, errors="replace")
+    encoding = encoding_of(file)
+    text = None if encoding == "utf-8-sig" else file.read_bytes().decode(encoding, errors="replace")
     sample = (text or start.decode("utf-8-sig", errors="replace"))[:SAMPLE]
     separator = separator_of(sample, "\t" if file.suffix.lower() == ".tsv" else ",")
     first = sample.partition("\n")[0].rstrip("\r")
@@ -41,18 +41,17 @@ def read_delimited(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
     return frame.head(int(written[-1]) + 1 if len(written) else 0)
 
 
-def encoding_of(file: Path, start: bytes) -> str:
+def encoding_of(file: Path) -> str:
     """UTF-8 if the whole file is; UTF-16 if it says so; else Windows' Western European, which holds Latin-1."""
-    for mark, name in WIDE:
-        if start.startswith(mark):
-            return name
     with file.open("rb") as lines:
         try:
-            for line in lines:
+            for number, line in enumerate(lines):
+                if number == 0 and line.startswith(WIDE):
+                    return "utf-16"
                 line.decode("utf-8")
         except UnicodeDecodeError:
             return "cp1252"
-    return "utf-8"
+    return "utf-8-sig"
 
 
 def separator_of(sample: str, usual: str) -> str:

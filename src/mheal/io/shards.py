@@ -12,10 +12,11 @@ import polars as pl
 from ..runtime.checkpoint import NullCheckpoint, file_mark
 from ..runtime.files import reading
 from ..runtime.threads import spans
-from .features import feature_array, fits_float32
-from .schema import choose
+from ..tables.features import feature_array, fits_float32
+from ..tables.schema import choose
+from ..tables.table import kind_of
 from .source import Source
-from .tables import Table, kind_of, scan
+from .tables import on_disk, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
 IDS = 1 << 18  # ids that are read together
@@ -24,7 +25,7 @@ TEXT = 8  # numbers that take as much memory as a short text
 
 def stream_shards(
     files: Sequence[Path], name: str, checkpoint: NullCheckpoint, *, columns: Sequence[str] | None = None,
-    without: Sequence[str] = (), id_column: str | None = None,
+    without: Sequence[str] = (), also: Sequence[str] = (), id_column: str | None = None,
     check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None, slice_bytes: int = SLICE,
 ) -> Source:  # fmt: skip
     """The shards as a pool in the checkpoint's folder. An interrupted run resumes with the next shard.
@@ -35,8 +36,8 @@ def stream_shards(
     check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
     slice_bytes : bytes of rows that are read at a time
     """
-    table = Table.scan(files, name)
-    schema = choose(table, columns, without, id_column)
+    table = on_disk(files, name)
+    schema = choose(table, columns, without, also, id_column)
     starts = np.append(0, np.cumsum([row_count(file) for file in files]))
     shape, dtype = (int(starts[-1]), schema.width), np.dtype(schema.dtype)
     if check is not None:
@@ -91,7 +92,7 @@ def row_count(file: Path) -> int:
 
 def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
     """How many rows the shards have, and about how many numbers of 8 bytes a row takes if all columns are read."""
-    table, columns = Table.scan(files, "the pool"), 0
+    table, columns = on_disk(files, "the pool"), 0
     for name, dtype in table.types.items():
         columns += table.list_length(name) if dtype.is_nested() else 1 if kind_of(dtype) == "numbers" else TEXT
     return sum(row_count(file) for file in files), max(1, columns)

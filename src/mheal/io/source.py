@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    import polars
+
     from .shards import ShardIds
 
 Kind = Literal["vectors", "table", "images", "texts"]
@@ -15,7 +17,7 @@ Kind = Literal["vectors", "table", "images", "texts"]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A pool read from files: row i of X is ids[i] and items[i].
+    """A pool read from files: row i of X is items[i], and ids[i] unless rows were left out.
 
     X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
         cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
@@ -27,7 +29,11 @@ class Source:
     id_column : the name of the column the ids came from
     items : what a person would look at: image files or texts; None for vectors and tables
     skipped : (file, reason) of the images that could not be read; they are no rows of X
-    target : the values of the target column, if there is one
+    target : the values of the target column, if there is one; like ids, of all rows of the files
+    rows : the number of each row of X in its files, where rows were left out; None: X holds all of them
+    n_in_files : how many rows the files have, where rows were left out
+    cells : the columns of a table as they were read, but for those that hold labels; None where there is no table
+    notes : what was done with missing values and empty texts, a line each
     """
 
     X: Any
@@ -39,9 +45,30 @@ class Source:
     items: list[Path] | list[str] | None = None
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     target: list[Any] | None = None
+    rows: npt.NDArray[np.int64] | None = None
+    n_in_files: int | None = None
+    cells: "polars.DataFrame | None" = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the files have."""
+        return len(self.X) if self.n_in_files is None else self.n_in_files
+
+    def numbers(self, at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The numbers, in the files, of these rows of X."""
+        return at if self.rows is None else self.rows[at]
+
+    def places(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The rows of X that have these numbers in the files; −1 for those that were left out."""
+        if self.rows is None:
+            return numbers
+        at = np.searchsorted(self.rows, numbers)
+        at[at == len(self.rows)] = 0
+        return np.where(self.rows[at] == numbers, at, -1)
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
-        """The names of these rows."""
+        """The names of these rows of X."""
         if self.ids is None or isinstance(self.ids, list):
-            return None if self.ids is None else [self.ids[row] for row in rows]
+            return None if self.ids is None else [self.ids[row] for row in self.numbers(rows)]
         return self.ids.of(rows)

@@ -12,11 +12,12 @@ import polars as pl
 from ..classes import as_classes, is_blank, why_not_classes
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
+from ..tables.table import SHOWN, shortened
 from .arrays import array_names, load_array
 from .labels import read_labels
 from .locate import TABLES, named_array
 from .source import Source
-from .tables import SHOWN, read_frame, shortened
+from .tables import read_frame
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
 FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
@@ -39,12 +40,13 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
         or a table, matched by `row` or id where it has such a column and line by line where not
     """
     values, description = _values(target, Path(pool).name, source)
-    if len(values) != len(source.X):
-        rows_there = f"{len(source.X):,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
+    if len(values) != source.n_rows:
+        rows_there = f"{source.n_rows:,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
         raise UserError(
             f"{description} has {len(values):,} labels, but the pool has {rows_there}: give one for each row, or a "
             "table with the columns row (or id) and label"
         )
+    values = values if source.rows is None else [values[row] for row in source.rows]
     rows = np.array([row for row, value in enumerate(values) if not is_blank(value)], np.int64)
     if not len(rows):
         raise UserError(f"{description}: there is no label at all")
@@ -95,11 +97,11 @@ def _from_file(file: Path, array: str | None, source: Source) -> Sequence[Any]:
             return frame["label" if "label" in frame.columns else frame.columns[0]].to_list()
     elif suffix != ".json":
         raise UserError(f"cannot read labels from {file.name}: use {FORMS}")
-    found = read_labels(file, source.ids, len(source.X), id_column=source.id_column)
+    found = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
     if found.values is None:
         raise UserError(f"{file.name} has no column 'label'")
     labels = dict(zip(found.rows.tolist(), found.values.tolist(), strict=True))
-    return [labels.get(row) for row in range(len(source.X))]
+    return [labels.get(row) for row in range(source.n_rows)]
 
 
 def _array(file: Path, name: str | None) -> list[Any]:

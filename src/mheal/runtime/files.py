@@ -22,7 +22,7 @@ except ImportError:  # not a Unix
 # What readers raise for a broken file, or one of another kind.
 BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
 CUT = "it ends too early"  # what EOFErrors without a message mean
-READERS = ("polars", "pyarrow")  # packages whose own errors say that a file is broken
+READERS = ("polars", "pyarrow", "_fastexcel")  # packages whose own errors say that a file is broken
 
 
 @contextmanager

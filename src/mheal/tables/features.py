@@ -10,11 +10,12 @@ import polars as pl
 from ..exceptions import UserError
 from .schema import Feature, Schema
 from .table import first_row
+from .words import days
 
 Array = npt.NDArray[Any]
 BLOCK = 1 << 22  # bytes of rows that are compared together
-REMEDY = "fill in such cells, drop their rows, or leave the column out"
 LOST = 1e-4  # how far float32 may move a number, as a share of its column's standard deviation
+REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 
 def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0, refuse: bool = True) -> Array:
@@ -32,6 +33,7 @@ def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0
             _refuse_missing(frame[feature.name], place, start)
     numbers = [feature.name for feature in schema.features if feature.kind == "number"]
     if numbers:
+        frame = frame.with_columns(days(frame[name]) for name in numbers if frame[name].dtype.is_temporal())
         X[:, : len(numbers)] = frame.select(pl.col(numbers).cast(kind)).to_numpy()
     at = len(numbers)
     for feature in schema.features[at:]:
@@ -58,20 +60,19 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
     columns = X.shape[1]
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
     error, total, square = (np.zeros(columns) for _ in range(3))
-    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
-    step = max(1, BLOCK // X[:1].nbytes)
+    varies = np.zeros(columns, bool)
     with np.errstate(over="ignore", invalid="ignore"):
+        step = max(1, BLOCK // X[:1].nbytes)
         for lo in range(0, len(X), step):
             block = X[lo : lo + step]
             np.maximum(error, np.abs(block - block.astype(np.float32)).max(axis=0), out=error)
-            np.minimum(low, block.min(axis=0), out=low)
-            np.maximum(high, block.max(axis=0), out=high)
             moved = block - shift
+            varies |= (moved != 0).any(axis=0)
             total += moved.sum(axis=0)
             square += np.square(moved).sum(axis=0)
             between()
         deviation = np.sqrt(np.maximum(square / len(X) - (total / len(X)) ** 2, 0))
-    return bool((np.isfinite(error) & ((error <= LOST * deviation) | (low == high))).all())
+    return bool((np.isfinite(error) & ((error <= LOST * deviation) | ~varies)).all())
 
 
 def _refuse_missing(column: pl.Series, place: str, start: int) -> None:
@@ -86,8 +87,6 @@ def _refuse_missing(column: pl.Series, place: str, start: int) -> None:
 
 def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], place: str, start: int) -> Array:
     """A column of lists as a matrix; every list must have the width of the feature."""
-    if isinstance(column.dtype, pl.Array):
-        column = column.cast(pl.List(column.dtype.inner))
     lengths = column.list.len().fill_null(0)
     unequal = lengths != feature.width
     if unequal.any():

@@ -1,21 +1,22 @@
 """Frames of pandas or Polars as tables."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError, UserTypeError
+from ..exceptions import DataWarning, UserError, UserTypeError
 from .missing import Features, Missing, features
-from .schema import Schema, choose
+from .schema import choose
 from .table import Table
 
 ENOUGH = 10  # labels, from which a column that repeats them is no coincidence
 
 
-def frame_features(frame: Any, missing: Missing = "impute") -> tuple[Features, Schema]:
-    """The features of a frame, and what its columns are used for."""
+def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2) -> Features:
+    """The features of a frame. What was left out, read as numbers or filled in is said in warnings."""
     table = Table.of(as_polars(frame), "X")
     if not table.types or not len(frame):
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
@@ -25,7 +26,10 @@ def frame_features(frame: Any, missing: Missing = "impute") -> tuple[Features, S
             f"X has no column to tell rows apart by but the texts in {schema.text_column!r}: embed them first "
             "(mheal.embed), or group them into categories"
         )
-    return features(table, schema, missing), schema
+    made = features(table, schema, missing)
+    for note in [*([schema.description] if schema.left_out or schema.written else []), *made.notes]:
+        warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)
+    return made
 
 
 def without_labels(frame: Any, labels: Any, rows: Any) -> tuple[Any, list[str]]:

@@ -1,6 +1,6 @@
 """Missing values of a table: filled in, or their rows dropped, or refused; always said, with columns and counts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 from ..exceptions import UserError
 from .features import feature_array
 from .schema import Schema
-from .table import Table, shortened
+from .table import Table, first_row, shortened
 
 Missing = Literal["impute", "drop", "refuse"]
 OFTEN = 0.05  # a column with a larger share of missing values gets an indicator column
@@ -22,12 +22,12 @@ class Features(NamedTuple):
 
     X : (rows, columns), without missing values
     kept : which rows of the table they are; None: all
-    note : what was done about missing values, in a line; empty where there are none
+    notes : what was done about missing values, a line each
     """
 
     X: npt.NDArray[Any]
     kept: npt.NDArray[np.int64] | None = None
-    note: str = ""
+    notes: Sequence[str] = ()
 
 
 def features(table: Table, schema: Schema, missing: Missing = "impute") -> Features:
@@ -38,17 +38,28 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     """
     if missing not in get_args(Missing):
         raise UserError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
-    frame = table.frame.select(schema.names).with_columns(pl.selectors.float().fill_nan(None))
+    whole = table.frame.select(schema.names).with_columns(pl.selectors.float().fill_nan(None))
+    empty = whole.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if not empty.any():
+        return _filled(whole, table, schema, missing)
+    rows = empty.not_().arg_true().to_numpy().astype(np.int64)
+    found = _filled(whole.filter(~empty), table, schema, missing)
+    s, listed = "s" * (empty.sum() > 1), shortened([str(row) for row in empty.arg_true()], SHOWN)
+    note = f"{empty.sum():,} empty row{s} left out: {listed}"
+    return Features(found.X, rows if found.kept is None else rows[found.kept], [note, *found.notes])
+
+
+def _filled(frame: pl.DataFrame, table: Table, schema: Schema, missing: Missing) -> Features:
+    """The same for rows that are not empty."""
     absent = {column.name: column.null_count() for column in frame if column.null_count()}
     if not absent:
         return Features(feature_array(frame, schema, table.name))
     counts = _counts(absent, table)
     if missing == "refuse":
         name = next(iter(absent))
-        row = int(frame[name].is_null().arg_true()[0])
         raise UserError(
-            f"{table.name}: row {row}, column {name!r} is empty, and missing values are refused ({counts}): fill them "
-            "in, drop the rows, or leave the columns out"
+            f"{table.name}: row {first_row(frame[name].is_null())}, column {name!r} is empty, and missing values are "
+            f"refused ({counts}): fill them in, drop the rows, or leave the columns out"
         )
     lists = [f.name for f in schema.features if f.kind == "embedding" and f.name in absent]
     if missing == "drop":
@@ -57,11 +68,11 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
             raise UserError(f"{table.name}: every row has a missing value ({counts}): fill them in instead")
         X = feature_array(frame[kept.tolist()], schema, table.name)
         left = len(frame) - len(kept)
-        return Features(X, kept.astype(np.int64), f"{left:,} rows with missing values are left out ({counts})")
+        return Features(X, kept.astype(np.int64), [f"{left:,} rows with missing values are left out ({counts})"])
     if lists:
         raise UserError(
-            f"{table.name}: column {lists[0]!r} has {absent[lists[0]]:,} rows without an embedding, which cannot be "
-            "filled in: drop these rows"
+            f"{table.name}: row {first_row(frame[lists[0]].is_null())}, column {lists[0]!r} is empty, and an embedding "
+            "cannot be filled in: drop such rows (--missing drop)"
         )
     often = [name for name in absent if absent[name] > OFTEN * len(frame)]
     indicators = [frame[name].is_null().to_numpy() for name in often]
@@ -69,7 +80,8 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     X = feature_array(filled, schema, table.name)
     X = np.column_stack([X, *indicators]).astype(X.dtype) if indicators else X
     added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
-    return Features(X, None, f"missing values filled in with the median or the most frequent value ({counts}){added}")
+    note = f"missing values filled in with the median or the most frequent value ({counts}){added}"
+    return Features(X, None, [note])
 
 
 def _counts(absent: Mapping[str, int], table: Table) -> str:

@@ -39,10 +39,10 @@ def code(name: str, values: pl.Series) -> str | None:
     present = values.drop_nulls()
     if not present.dtype.is_integer() or len(present) < 3:
         return None
-    step = present.diff().drop_nulls()
-    if len(present) >= 20 and (step == 1).all():
+    step = present.cast(pl.Int64, strict=False).diff().drop_nulls()
+    if len(present) >= 20 and len(step) and (step == 1).all():
         return "counts the rows"
-    long = bool((present.abs() >= LONG).all())
+    long = bool((present.cast(pl.Float64).abs() >= LONG).all())
     if long and present.n_unique() >= RARE * len(present) and not TIME.search(name.lower()):
         return "long numbers, as of ids"
     return None

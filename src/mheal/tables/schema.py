@@ -14,7 +14,7 @@ import polars as pl
 
 from ..exceptions import UserError
 from .names import INDEXES, UUID, code, is_answer, is_id
-from .table import Table, first_row, kind_of, shortened
+from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
 LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
@@ -111,7 +111,9 @@ def choose(
     for name in chosen:
         if name in kept_out:
             raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
-    table.require([*kept_out, *chosen])
+    for name in (*kept_out, *chosen):
+        if name not in table.types:
+            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
     labels = tuple(n for n in table.types if n not in chosen and (n in answers or (is_answer(n) and n != id_column)))
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
@@ -133,7 +135,8 @@ def choose(
     else:
         names, left_out = [*dict.fromkeys([*columns, *also])], {}
         _refuse_unusable(table, list(columns), names)
-    table.refuse_unlike_parts(names)
+    if table.files:
+        refuse_unlike(table.files, table.schemas, names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
     written = {name: how for name, how in table.written.items() if name in names}
     return Schema(tuple(features), id_column, None, left_out, labels, _dtype(table, names), written)
@@ -151,7 +154,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             return next((name for name in alike if name not in others and _names_rows(table, name)), None)
     if named is None or not table.in_memory:
         return named
-    values = next(table.column(named))
+    values = table.column(named)
     remedy = "or keep it out of the ids with --without, or name another column with --id"
     if values.null_count():
         row = first_row(values.is_null())
@@ -168,7 +171,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
 
 
 def _names_rows(table: Table, name: str) -> bool:
-    values = next(table.column(name))
+    values = table.column(name)
     fractions = values.dtype.is_float() and not (values.round() == values).all()
     return (
         kind_of(values.dtype) in ("numbers", "text")
@@ -198,6 +201,7 @@ def _usable(
 
 def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[str]) -> NoReturn:
     held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
+    texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
     remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
     raise UserError(
         f"{table.name} has no column to tell rows apart by, but {held}: choose columns (--columns, --with){remedy}"
@@ -216,12 +220,14 @@ def _refuse_unusable(table: Table, columns: list[str], names: list[str]) -> None
 
 def _unlikely(table: Table, name: str) -> str | None:
     """Why a column is not used where the user has chosen none; None where it is."""
+    if name in INDEXES and not table.in_memory:
+        return "row numbers"
     if kind_of(table.types[name]) == "numbers" or (table.in_memory and kind_of(table.types[name]) == "text"):
         if is_id(name):
             return "an id"
         if not table.in_memory:
             return _against(table, name)
-        values = next(table.column(name))
+        values = table.column(name)
         if reason := code(name, values):
             return reason
         if values.dtype == pl.String and values.drop_nulls().head(100).str.contains(UUID).any():
@@ -236,18 +242,18 @@ def _against(table: Table, name: str) -> str | None:
     kind = kind_of(table.types[name])
     if kind == "nothing":
         return "empty"
-    if table.in_memory and all(values.null_count() == len(values) for values in table.column(name)):
+    if table.in_memory and table.column(name).is_null().all():
         return "empty"
     if kind in ("numbers", "embeddings"):
         return None
     if kind != "text":
-        return kind if kind == "dates or times" else "neither numbers nor text"
+        return None if kind == "dates or times" else "neither numbers nor text"
     if not table.in_memory:
         raise UserError(
             f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
             "choose the columns that are features, or leave it out"
         )
-    different = next(table.column(name)).drop_nulls().n_unique()
+    different = table.column(name).drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 
 
@@ -255,7 +261,7 @@ def _is_text(table: Table, name: str) -> bool:
     """Whether a column, the only one, is text to read: of too many different values, or too long, to be a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
-    values = next(table.column(name)).drop_nulls()
+    values = table.column(name).drop_nulls()
     return values.n_unique() > MAX_CATEGORIES or _is_long_text(table, name)
 
 
@@ -263,16 +269,16 @@ def _is_long_text(table: Table, name: str) -> bool:
     """Whether the values of a column are sentences rather than words."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
-    length = next(table.column(name)).drop_nulls().str.len_chars().mean()
+    length = table.column(name).drop_nulls().str.len_chars().mean()
     return isinstance(length, float) and length >= LONG_TEXT
 
 
 def _feature(table: Table, name: str) -> Feature:
     kind = kind_of(table.types[name])
-    if kind == "numbers":
+    if kind in ("numbers", "dates or times"):
         return Feature(name, "number")
     if kind == "text":
-        values = tuple(next(table.column(name)).drop_nulls().unique().sort())
+        values = tuple(table.column(name).drop_nulls().unique().sort())
         return Feature(name, "category", len(values), values)
     width = table.list_length(name)
     if width == 0:

@@ -1,6 +1,6 @@
 """The columns of a table, in memory or in files: their types, and their values where these are needed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
@@ -18,16 +18,14 @@ class Table:
     """Columns of a table, in memory or in files.
 
     name : what errors call it
-    parts : its rows, in order; files are read only where values are needed
-    in_memory : whether values may be counted: distinct texts, repeated ids
-    files : names of the parts, where these are files
+    parts : its rows, in order: one part in memory, or one for each file, which is read only where values are needed
+    files : names of the parts that are left on disk; their values may not be counted, as ids and texts must be
     written : columns of text that hold numbers, and how these are written
     not_numbers : words in columns of numbers that are no numbers, and count as missing
     """
 
     name: str
     parts: Sequence[pl.LazyFrame]
-    in_memory: bool = True
     files: Sequence[str] = ()
     written: Mapping[str, str] = field(default_factory=dict)
     not_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -52,11 +50,6 @@ class Table:
             columns.append(column)
         return cls(name, [frame.with_columns(columns).lazy()], written=written, not_numbers=not_numbers)
 
-    @property
-    def frame(self) -> pl.DataFrame:
-        """All rows, in memory."""
-        return pl.concat([part.collect() for part in self.parts])
-
     @cached_property
     def schemas(self) -> list[Mapping[str, pl.DataType]]:
         """Names and types of the columns of each part."""
@@ -67,10 +60,19 @@ class Table:
         """Names and types of the columns of the first part."""
         return self.schemas[0]
 
-    def column(self, name: str) -> Iterator[pl.Series]:
-        """The values of a column, part by part."""
-        for part in self.parts:
-            yield part.select(name).collect().to_series()
+    @property
+    def in_memory(self) -> bool:
+        """Whether values may be counted: distinct texts, repeated ids."""
+        return not self.files
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows of a table in memory."""
+        return self.parts[0].collect()
+
+    def column(self, name: str) -> pl.Series:
+        """The values of a column of a table in memory."""
+        return self.parts[0].select(name).collect().to_series()
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""
@@ -79,22 +81,6 @@ class Table:
             if len(first):
                 return len(first[0])
         return 0
-
-    def require(self, names: Sequence[str]) -> None:
-        """Raise the error that names the first column which is not there, and those that are."""
-        for name in names:
-            if name not in self.types:
-                raise UserError(f"{self.name} has no column {name!r}: it has {shortened([*self.types], SHOWN)}")
-
-    def refuse_unlike_parts(self, names: Sequence[str]) -> None:
-        """Raise the error that names the first file whose columns hold other things than those of the first file."""
-        for file, types in zip(self.files, self.schemas, strict=True) if self.files else ():
-            for name in names:
-                if name not in types:
-                    raise UserError(f"{file} has no column {name!r}, which {self.files[0]} has")
-                one, other = kind_of(self.types[name]), kind_of(types[name])
-                if one != other and not (self.in_memory and "nothing" in (one, other)):
-                    raise UserError(f"column {name!r} holds {other} in {file}, but {one} in {self.files[0]}")
 
 
 def kind_of(dtype: pl.DataType) -> str:
@@ -118,3 +104,22 @@ def first_row(mask: pl.Series) -> int:
 def shortened(names: Sequence[str], n: int) -> str:
     """The first n of some names, and how many there are."""
     return ", ".join(names[:n]) + (f", … ({len(names):,} in all)" if len(names) > n else "")
+
+
+def refuse_unlike(
+    files: Sequence[str], schemas: Sequence[Mapping[str, pl.DataType]], names: Sequence[str], whole: bool = False
+) -> None:
+    """Raise the error that names the first file whose columns hold other things than those of the first file.
+
+    whole : whether the names are all columns of the first, and others are refused; an empty column is like any other
+    """
+    for file, types in zip(files, schemas, strict=True):
+        for name in names:
+            if name not in types:
+                raise UserError(f"{file} has no column {name!r}, which {files[0]} has")
+            one, other = kind_of(schemas[0][name]), kind_of(types[name])
+            if one != other and not (whole and "nothing" in (one, other)):
+                raise UserError(f"column {name!r} holds {other} in {file}, but {one} in {files[0]}")
+        for name in types if whole else ():
+            if name not in schemas[0]:
+                raise UserError(f"{file} has a column {name!r}, which {files[0]} has not")
