@@ -23,10 +23,8 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
     widths = ["×".join(map(str, array.shape[1:])) for array in arrays]
     for file, width in zip(files, widths, strict=True):
         if width != widths[0]:
-            raise UserError(
-                f"{file.name} has {width} columns, but {files[0].name} has {widths[0]}: "
-                "shards must have the same columns"
-            )
+            wrong = f"{file.name} has {width} columns, but {files[0].name} has {widths[0]}"
+            raise UserError(f"{wrong}: shards must have the same columns")
     X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     flattened = f" ({widths[0]} flattened)" if X.ndim > 2 else ""
     X = X if X.ndim == 2 else X.reshape(len(X), -1)

@@ -32,7 +32,6 @@ def read_delimited(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
         separator=separator,
         has_header=_is_header([cell.strip(' "') for cell in first.split(separator)]),
         infer_schema_length=None,
-        try_parse_dates=True,
         schema_overrides=dict.fromkeys(as_text, pl.String),
         glob=False,
     )

@@ -90,10 +90,8 @@ def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, 
     if "row" in columns:
         return "row", False
     if id_names:
-        raise UserError(
-            f"{file} names items by {id_names[0]!r}, but the pool was read without ids: "
-            "name its id column, or give row numbers in a column 'row'"
-        )
+        remedy = "name its id column, or give row numbers in a column 'row'"
+        raise UserError(f"{file} names items by {id_names[0]!r}, but the pool was read without ids: {remedy}")
     wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
 

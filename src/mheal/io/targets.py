@@ -56,9 +56,8 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         rare = classes[counts.argmin()].item()
-        raise UserError(
-            f"{description}: class {rare!r} has 1 row only: empty that label, or merge the class with another"
-        )
+        remedy = "empty that label, or merge the class with another"
+        raise UserError(f"{description}: class {rare!r} has 1 row only: {remedy}")
     return rows, labels, description
 
 
