@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.progress import Progress
+from ..runtime.threads import spans
 from ..sphere import FEW, to_sphere
 from .images import in_chunks
-from .pca import pca
+from .linear import pca
 
 Floats = npt.NDArray[np.float32]
 
@@ -25,18 +26,14 @@ TOGETHER = 64  # images that are worked on together
 NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are noise
 
 
-def shapes(
-    X: Floats, shape: tuple[int, ...], seed: int, progress: Progress | None = None
-) -> tuple[npt.NDArray[Any], str]:
+def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple[npt.NDArray[Any], str]:
     """Principal columns of pixels and of edges, side by side, with the same weight; and what they are, in words.
 
     Of images without edges there are only pixels.
-
-    X : pixels of each image in a row; shape : height, width and maybe channels of an image
     """
-    pixels, of_pixels = pca(X, seed)
-    found, of_edges = pca(edges(X.reshape(len(X), *shape), progress), seed)
-    if len(X) == 1 or not found.any() or _mean_length(found) < NO_EDGES:
+    pixels, of_pixels = pca(images.reshape(len(images), -1), seed)
+    found, of_edges = pca(edges(images, progress), seed)
+    if len(images) == 1 or not found.any() or _mean_length(found) < NO_EDGES:
         return to_sphere(pixels), of_pixels
     parts = [part / _mean_length(part) if part.shape[1] < FEW else to_sphere(part) for part in (pixels, found)]
     return to_sphere(np.hstack(parts)), f"pixels: {of_pixels}, edges: {of_edges}"
@@ -44,8 +41,8 @@ def shapes(
 
 def edges(images: Floats, progress: Progress | None = None) -> Floats:
     """Edges of images (n, height, width) or (n, height, width, channels): a row of numbers from 0 to .2 for each."""
-    parts = [slice(lo, lo + TOGETHER) for lo in range(0, len(images), TOGETHER)]
-    return np.concatenate(in_chunks(lambda part: _edges(images[part]), parts, "finding edges", progress))
+    parts = [images[lo:hi] for lo, hi in spans(len(images), TOGETHER)]
+    return np.concatenate(in_chunks(_edges, parts, "finding edges", progress))
 
 
 def _edges(images: Floats) -> Floats:

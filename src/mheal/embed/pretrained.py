@@ -1,4 +1,4 @@
-"""Features from networks: timm and sentence-transformers where they are installed, our autoencoder and SimCLR."""
+"""Features of pretrained networks: timm and sentence-transformers, where they are installed."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,11 +21,9 @@ def timm_features(
     paths: Sequence[Path], name: str, progress: Progress | None = None
 ) -> tuple[npt.NDArray[Any], list[tuple[int, str]]]:
     """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
-    timm = _needed("timm", f"timm:{name}", "pip install timm")
+    timm = needed("timm", f"timm:{name}", "pip install timm")
     torch = import_module("torch")
-    from PIL import Image
-
-    from .images import in_chunks, readable, upright
+    from .images import in_chunks, opened, upright
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -35,17 +33,12 @@ def timm_features(
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
     def prepared(path: Path) -> Any:
-        tensors: list[Any] = []
-
-        def transformed(image: Image.Image) -> None:
-            tensors.append(transform(upright(image).convert("RGB")))
-
-        return readable(path, transformed) or tensors[0]
+        return opened(path, lambda image: transform(upright(image).convert("RGB")))
 
     blocks: list[npt.NDArray[Any]] = []
     skipped: list[tuple[int, str]] = []
     for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
-        batch = in_chunks(prepared, paths[lo:hi], "")
+        batch = in_chunks(prepared, paths[lo:hi], "", None)
         skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
         tensors = [item for item in batch if not isinstance(item, str)]
         if tensors:
@@ -58,7 +51,7 @@ def timm_features(
 
 def sentence_features(texts: Sequence[str], name: str, progress: Progress | None = None) -> npt.NDArray[Any]:
     """Features of the texts by the sentence-transformers model `name`."""
-    library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
+    library = needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
     try:
         model = library.SentenceTransformer(name)
     except (RuntimeError, ValueError, OSError) as error:
@@ -71,21 +64,8 @@ def sentence_features(texts: Sequence[str], name: str, progress: Progress | None
     return np.concatenate(blocks).astype(np.float32, copy=False)
 
 
-def autoencoder_features(X: npt.NDArray[Any], seed: int, progress: Progress | None = None) -> npt.NDArray[Any]:
-    """The codes of an autoencoder that is trained on the rows of X."""
-    module = _needed("mheal.embed.autoencoder", "autoencoder", "pip install 'mheal[deep]'")
-    return np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
-
-
-def simclr_features(
-    images: npt.NDArray[np.uint8], epochs: int | None, seed: int, progress: Progress | None = None
-) -> npt.NDArray[Any]:
-    """Features of images (n, height, width[, channels]) by SimCLR, which is trained on these images."""
-    module = _needed("mheal.embed.simclr", "simclr", "pip install 'mheal[deep]'")
-    return np.asarray(module.encode(images, seed=seed, epochs=epochs, progress=progress), np.float32)
-
-
-def _needed(module: str, method: str, remedy: str) -> Any:
+def needed(module: str, method: str, remedy: str) -> Any:
+    """The module that a method needs, or the remedy if it is not installed."""
     try:
         return import_module(module)
     except ImportError as error:
