@@ -13,7 +13,7 @@ SRC = Path(__file__).parent.parent / "src" / "mheal"
 FLOORS = [
     {"_version", "exceptions"},
     {"runtime"},
-    {"classes", "parameters", "sphere", "validation", "duplicates", "labelled", "datasets"},
+    {"classes", "parameters", "sphere", "validation", "duplicates", "datasets"},
     {"backends"},
     {"energy", "scaling", "io", "embed", "selection"},
     {"cluster"},

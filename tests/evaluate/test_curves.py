@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from mheal.evaluate import Curves
-from mheal.evaluate.text import sentences
+from mheal.evaluate.report import sentences
 
 BUDGETS = [10, 20, 40, 80, 160]
 

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,20 +31,14 @@ def read_pixels(
     Returns pixels in [0, 1], (images, height, width) or, unless all are grey, (images, height, width, 3); their size
     and colours, in words; and (position, reason) of the images that could not be read.
     """
-
-    def look(path: Path) -> tuple[tuple[int, int], bool] | str:
-        return opened(path, lambda image: (image.size, image.mode in GREY))
-
-    looks = in_chunks(look, paths, "opening images", progress)  # at the headers of the files
-    seen = [look for look in looks if not isinstance(look, str)]
+    headers = partial(opened, work=lambda image: (image.size, image.mode in GREY))
+    seen = [look for look in in_chunks(headers, paths, "opening images", progress) if not isinstance(look, str)]
     sizes = {size for size, _ in seen}
     size = min(sizes) if len(sizes) == 1 and max(min(sizes)) <= SMALL else COMMON
     grey = all(is_grey for _, is_grey in seen)
     values = np.empty((len(paths), size[1], size[0], *([] if grey else [3])), np.float32)
 
     def decode(at: int) -> str | None:
-        if isinstance(looks[at], str):
-            return str(looks[at])
         return opened(paths[at], lambda image: _fill(values[at], image, size, grey))
 
     reasons = in_chunks(decode, range(len(paths)), "reading images", progress)

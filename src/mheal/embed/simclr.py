@@ -16,7 +16,6 @@ from ..exceptions import UserError
 from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
 from .device_images import Images, random_views
-from .residual import Block, convolution, lay_out_gradients
 
 EPOCHS = 100
 WIDTH, BLOCKS = 64, 2  # with these the encoder is ResNet18 without its first pool
@@ -49,8 +48,31 @@ def encode(
         return model.features(loaded).cpu().numpy()
 
 
+def convolution(before: int, after: int, stride: int = 1) -> nn.Conv2d:
+    """3 × 3 pixels, without a bias."""
+    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)
+
+
+class Block(nn.Module):
+    """Two convolutions beside a shortcut; the first halves the image where the width grows."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.stride, self.new = after // before, after - before
+        self.first = nn.Sequential(convolution(before, after, self.stride), nn.BatchNorm2d(after), nn.ReLU())
+        self.second = nn.Sequential(convolution(after, after), nn.BatchNorm2d(after))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """ReLU of the shortcut plus what the convolutions add."""
+        shortcut = x
+        if self.new:
+            half = self.new // 2
+            shortcut = functional.pad(x[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, half, half))
+        return functional.relu(shortcut + self.second(self.first(x)))
+
+
 class Encoder(nn.Module):
-    """A residual network of four stages, each of half the size and twice the width of the one before."""
+    """A residual network of four stages (He et al. 2016), each of half the size and twice the width of the last."""
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
@@ -222,3 +244,10 @@ def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
     """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
     epochs = -(-count // rows)
     return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]
+
+
+def lay_out_gradients(network: nn.Module) -> None:
+    """Give gradients the strides of their weights, as fused optimisers want; only axes of length 1 differ."""
+    for weight in network.parameters():
+        if weight.grad.stride() != weight.stride():
+            weight.grad = weight.grad.as_strided(weight.shape, weight.stride())

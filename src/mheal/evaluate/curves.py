@@ -55,8 +55,6 @@ class Curves:
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 
-    # ---- what there is
-
     @property
     def estimator(self) -> str:
         """Name of the classifier that was fitted on the labels."""
@@ -127,8 +125,6 @@ class Curves:
             raise UserError(f"there are no rows of {strategy!r}, only of {', '.join(self.strategies)}: simulate it too")
         return self._by_unit[strategy]
 
-    # ---- files
-
     def save_csv(self, path: str | PathLike[str]) -> None:
         """Write all rows, exactly: the whole file or, if interrupted, nothing."""
         metrics = dict.fromkeys(name for row in self.rows for name in row if name not in FIRST and name != "seconds")
@@ -165,8 +161,6 @@ class Curves:
         with replacing(Path(path)) as part:
             part.write_bytes(curves_picture(self))
 
-    # ---- statistics
-
     def aulc(self, strategy: str) -> Floats:
         """Area under each seed's curve over the range of labels: the mean height of the curve."""
         return np.asarray(area(self.budgets, self.values(strategy)))
@@ -188,11 +182,9 @@ class Curves:
 
     def verdict(self, against: str = "random") -> str:
         """What the paired tests on the area show, in plain sentences."""
-        from .text import sentences
+        from .report import sentences
 
         return " ".join(sentences(self, against))
-
-    # ---- tables
 
     def table(self) -> polars.DataFrame:
         """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""

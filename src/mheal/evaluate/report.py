@@ -1,15 +1,29 @@
-"""The report of a simulation: one HTML file that needs no other."""
+"""Results as tables and sentences, for the terminal too, and the report: one HTML file that needs no other."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.files import replacing
-from .curves import Curves
-from .text import Table, metric_table, savings_table, sentences, summary_table
+
+if TYPE_CHECKING:
+    from .curves import Curves
+
+LEVEL = 0.05
+
+
+class Table(NamedTuple):
+    """A table of texts; the first column names the rows."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+
 
 PAGE = Template("""<!DOCTYPE html>
 <html lang="en">
@@ -70,7 +84,7 @@ for every item; hard items often take longer.</p>
 
 
 def report(
-    curves: Curves, path: str | PathLike[str], title: str = "Which rows to label", notes: Sequence[str] = (),
+    curves: "Curves", path: str | PathLike[str], title: str = "Which rows to label", notes: Sequence[str] = (),
     against: str = "random",
 ) -> None:  # fmt: skip
     """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
@@ -108,3 +122,96 @@ def _table(table: Table) -> str:
         f'<div class="wide"><table><caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
+
+
+def summary_table(curves: "Curves", against: str) -> Table:
+    """Mean height, rank, labels saved and p of each strategy, the best first."""
+    rows = []
+    for row in curves.summary(against).to_dicts():
+        saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
+        p = "–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"
+        rows.append([row["strategy"], _value(curves, row["aulc"], row["aulc_half"]), f"{row['rank']:.2f}", saved, p])
+    height = f"mean {curves.metric_title}{', %' * curves.is_share}"
+    columns = ["strategy", height, "mean rank", "labels saved (median)", "p (Holm)"]
+    return Table(f"The best first; compared with {against}.", columns, rows)
+
+
+def metric_table(curves: "Curves") -> Table:
+    """The mean of each strategy at each budget, with its interval."""
+    cells: dict[str, list[str]] = {name: [name] for name in curves.strategies}
+    for row in curves.table().to_dicts():
+        cells[row["strategy"]].append(_value(curves, row["mean"], row["high"] - row["mean"]))
+    title = curves.metric_title[:1].upper() + curves.metric_title[1:]
+    caption = f"{title}{' in %' * curves.is_share}, mean ± half the 95 % interval."
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
+
+
+def savings_table(curves: "Curves", against: str) -> Table:
+    """The labels that each strategy saves at each budget, with their interval."""
+    cells: dict[str, list[str]] = {name: [name] for name in curves.others(against)}
+    for row in curves.labels_saved(against).to_dicts():
+        saved = _signed(row["saved"], row["bound"])
+        if isfinite(row["low"]):  # more than one split
+            end = f"to {_signed(row['high'])}" if isfinite(row["high"]) else "or more"
+            saved += f" ({_signed(row['low'])} {end})"
+        cells[row["strategy"]].append(saved)
+    caption = f"Labels that {against} needs more for the same {curves.metric_title}; negative where it needs fewer."
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
+
+
+def sentences(curves: "Curves", against: str = "random") -> list[str]:
+    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear."""
+    if not curves.others(against):
+        return [f"Only {against} was run: there is nothing to compare."]
+    tests = [test for test in curves.significance(against).to_dicts() if test["metric"] == "aulc"]
+    tests.sort(key=lambda test: -test["difference"])
+    splits = max(test["n"] for test in tests)
+    if splits == 1:
+        return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
+    clear = [test for test in tests if test["p_t_holm"] < LEVEL]
+    worse = [test["strategy"] for test in clear if test["difference"] < 0]
+    unclear = [test["strategy"] for test in tests if test not in clear]
+    text = [_beats(curves, test, against) for test in clear if test["difference"] > 0]
+    text = text or [f"Nothing beats {against} on this data."]
+    if worse:
+        text.append(f"{_are(worse)} worse than {against}.")
+    if unclear:
+        text.append(f"{_are(unclear)} neither clearly better nor clearly worse in {splits} splits.")
+    return text
+
+
+def _beats(curves: "Curves", test: dict[str, Any], against: str) -> str:
+    name = test["strategy"]
+    savings = curves.savings(against)[name]
+    known = (savings.bound == "=").nonzero()[0]
+    at = int(known[-1]) if len(known) else 0  # the largest budget for which the baseline's curve is long enough
+    budget, needs, saved = int(savings.budgets[at]), savings.needs[at], savings.saved[at]
+    ours, theirs = (values.mean(axis=0)[at] for values in curves.paired(name, against))
+    unit = " %" * curves.is_share
+    text = (
+        f"{name} beats {against}. With {budget} labels, {name} reaches {_value(curves, ours)}{unit} "
+        f"{curves.metric_title} ({against}: {_value(curves, theirs)}{unit})."
+    )
+    if savings.bound[at] == ">":
+        text += f" {against} needs more than {needs:.0f} labels for that."
+    elif saved >= 0.5:
+        share = f"{100 * saved / needs:.0f} %"
+        text += f" {against} needs {needs:.0f} labels for that: {name} saves {saved:.0f} labels ({share})."
+    gain = f"{100 * test['difference']:.1f} points" if curves.is_share else f"{test['difference']:.3g}"
+    p = "p < 0.001" if test["p_t_holm"] < 0.001 else f"p = {test['p_t_holm']:.3f}"
+    return f"{text} On average over all budgets, it is better by {gain} ({p})."
+
+
+def _are(names: list[str]) -> str:
+    return f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+def _value(curves: "Curves", mean: float, half: float = float("nan")) -> str:
+    """A mean, and half its interval where there is one; in percent where the metric is a share."""
+    numbers = [mean, half] if isfinite(half) else [mean]
+    return " ± ".join(f"{100 * x:.1f}" if curves.is_share else f"{x:.3f}" for x in numbers)
+
+
+def _signed(number: float, bound: str = "=") -> str:
+    text = f"{number:+.0f}".replace("-", "−") if round(number) else "0"
+    return text if bound == "=" else f"{bound} {text}"
