@@ -76,8 +76,6 @@ def test_only_budgets_that_all_curves_have_are_compared():
     curves = Curves(rows)
     assert curves.budgets.tolist() == [20, 30]
     assert curves.values("mheal").tolist() == [[0.6, 0.9]]
-    assert curves.done([10, 20]) == {("mheal", 0)}
-    assert curves.done([20, 30]) == {("mheal", 0), ("random", 0)}
 
 
 def test_another_metric():

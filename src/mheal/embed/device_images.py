@@ -89,12 +89,8 @@ def _crop(images: torch.Tensor, draws: torch.Tensor, smallest: float, mirror: bo
     if mirror:
         width = torch.where(draws[4] < 0.5, -width, width)
     down, across = (torch.linspace(1 / n - 1, 1 - 1 / n, n, device=images.device) for n in images.shape[2:])
-    grid = torch.stack(
-        torch.broadcast_tensors(
-            (x[:, None] + width[:, None] * across)[:, None, :], (y[:, None] + height[:, None] * down)[:, :, None]
-        ),
-        dim=3,
-    )
+    columns, rows = x[:, None] + width[:, None] * across, y[:, None] + height[:, None] * down
+    grid = torch.stack(torch.broadcast_tensors(columns[:, None, :], rows[:, :, None]), dim=3)
     return functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 

@@ -101,10 +101,11 @@ class SimCLR:
         if len(images) < 2:
             raise UserError("SimCLR compares images: it needs at least 2")
         device = images.pixels.device
+        gpu = device.type == "cuda"
         self.images, self.epochs, self.done = images, epochs or EPOCHS, 0
         self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
         self.per_epoch = len(images) // self.batch
-        self.layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
+        self.layout = torch.channels_last if gpu else torch.contiguous_format
         network = _fresh(images.shape[0], width, seed)
         weights = {name: value.clone() for name, value in network.state_dict().items()}
         self.network = network.to(device, memory_format=self.layout)
@@ -113,11 +114,10 @@ class SimCLR:
         self.at = torch.zeros(1, dtype=torch.int64, device=device)
         self.order = torch.zeros(self.per_epoch, self.batch, dtype=torch.int64, device=device)
         self.optimiser = torch.optim.SGD(
-            self.network.parameters(), lr=self.rate, momentum=0.9, nesterov=True, weight_decay=DECAY,
-            fused=device.type == "cuda",
-        )  # fmt: skip
+            self.network.parameters(), lr=self.rate, momentum=0.9, nesterov=True, weight_decay=DECAY, fused=gpu
+        )
         self.graph: Any = None
-        if device.type == "cuda":
+        if gpu:
             with reproducible_kernels():
                 self.graph = capture([self._step], [self.generator])
             self.network.load_state_dict(weights)  # steps were taken to capture it
@@ -201,10 +201,8 @@ def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
     with seeded(seed, gpus=False):  # weights do not depend on the device
         encoder = Encoder(channels, width)
         n = encoder.columns
-        return nn.Sequential(
-            encoder,
-            nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION)),
-        )
+        projection = nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION))
+        return nn.Sequential(encoder, projection)
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:

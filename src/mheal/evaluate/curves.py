@@ -1,7 +1,7 @@
 """Learning curves: a metric against the number of labels, for each strategy and seed, and their statistics."""
 
 import csv
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -103,11 +103,6 @@ class Curves:
         if not seeds:
             raise UserError(f"{strategy} and {against} share no seed: simulate both with the same seeds")
         return self.values(strategy, seeds), self.values(against, seeds)
-
-    def done(self, budgets: Collection[int]) -> set[tuple[str, int]]:
-        """The (strategy, seed) units that have a row for each of these budgets: `runs` need not repeat them."""
-        units = ((name, seed, curve) for name, of_seed in self._by_unit.items() for seed, curve in of_seed.items())
-        return {(name, seed) for name, seed, curve in units if set(budgets) <= set(curve)}
 
     @cached_property
     def _by_unit(self) -> dict[str, dict[int, Curve]]:
