@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import numpy.typing as npt
 from ..duplicates import distinct
 from ..exceptions import UserError
 from ..io.source import Kind
+from ..runtime.files import first_line
 from ..runtime.progress import Progress
+from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
-from .pretrained import needed, sentence_features, timm_features
 
 Array = npt.NDArray[Any]
 DEEP = "pip install 'mheal[deep]'"
+IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,11 @@ def embed(
     if method == "none":
         return Embedding(np.asanyarray(given))
     if method == "tfidf":
-        from .linear import tfidf
+        from .features import tfidf
 
         return Embedding(*tfidf(given, seed))
     if method == "sentence:NAME":
-        X = to_sphere(sentence_features(given, model, progress))
+        X = to_sphere(_sentence_features(given, model, progress))
         return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
     if kind == "images":
         return _of_images(given, method, model, seed, progress)
@@ -108,7 +111,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
 
 def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
     if method == "timm:NAME":
-        X, skipped = timm_features(paths, model, progress)
+        X, skipped = _timm_features(paths, model, progress)
     else:
         from .images import read_pixels
 
@@ -125,12 +128,12 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
     if same is not None:
         X = same.of(X)
     if method.startswith("simclr"):
-        simclr = needed("mheal.embed.simclr", "simclr", DEEP)
+        simclr = _needed("mheal.embed.simclr", "simclr", DEEP)
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
         V = simclr.encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
         V, made = np.asarray(V, np.float32), f"SimCLR to {V.shape[1]} columns"  # of unit length already
     elif method == "shapes":
-        from .edges import shapes
+        from .features import shapes
 
         V, made = shapes(X, seed, progress)
     else:
@@ -141,10 +144,10 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
 def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
     """Vectors by PCA or an autoencoder; and what they are, in words."""
     if method == "autoencoder":
-        module = needed("mheal.embed.autoencoder", "autoencoder", DEEP)
+        module = _needed("mheal.embed.autoencoder", "autoencoder", DEEP)
         code = np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
         return code, f"autoencoder to {code.shape[1]} columns"
-    from .linear import pca
+    from .features import pca
 
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
@@ -152,3 +155,56 @@ def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress
         return pca(StandardScaler().fit_transform(X), seed)
     X, description = pca(X, seed)
     return to_sphere(X), description
+
+
+def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, list[tuple[int, str]]]:
+    """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
+    timm = _needed("timm", f"timm:{name}", "pip install timm")
+    torch = import_module("torch")
+    from .images import in_chunks, opened, upright
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"timm cannot load the model {name!r}: {first_line(error)}") from error
+    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
+
+    def prepared(path: Path) -> Any:
+        return opened(path, lambda image: transform(upright(image).convert("RGB")))
+
+    blocks: list[Array] = []
+    skipped: list[tuple[int, str]] = []
+    for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
+        batch = in_chunks(prepared, paths[lo:hi], "", None)
+        skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
+        tensors = [item for item in batch if not isinstance(item, str)]
+        if tensors:
+            with torch.inference_mode():
+                blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
+        if progress is not None:
+            progress(hi, len(paths), f"timm:{name}")
+    return np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32), skipped
+
+
+def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
+    """Features of the texts by the sentence-transformers model `name`."""
+    library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
+    try:
+        model = library.SentenceTransformer(name)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"sentence-transformers cannot load {name!r}: {first_line(error)}") from error
+    blocks = []
+    for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
+        blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
+        if progress is not None:
+            progress(hi, len(texts), f"sentence:{name}")
+    return np.concatenate(blocks).astype(np.float32, copy=False)
+
+
+def _needed(module: str, method: str, remedy: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
+        raise UserError(f"the method {method!r} needs {package}: {remedy}") from error
