@@ -14,7 +14,7 @@ FLOORS = [
     {"_version", "exceptions"},
     {"runtime", "one_hot"},
     {"tables"},
-    {"classes", "parameters", "sphere", "validation", "duplicates", "labelled", "datasets"},
+    {"classes", "parameters", "sphere", "validation", "duplicates", "datasets"},
     {"backends"},
     {"energy", "scaling", "io", "embed", "selection"},
     {"cluster"},

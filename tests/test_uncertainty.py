@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression
 
 import mheal
 from mheal import MHEAL
-from mheal.uncertainty import FewLabelsWarning, margins, uncertainty
+from mheal.strategies import Pool
+from mheal.uncertainty import FewLabelsWarning, GivenProbabilities, margins, uncertainty
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
@@ -15,8 +16,12 @@ FIRST = np.random.default_rng(0).permutation(len(X))[:300]
 MODEL = LogisticRegression(max_iter=200).fit(X[FIRST], y[FIRST])
 
 
+def uncertainty_of(proba, power=2):
+    return uncertainty(Pool(proba, model=GivenProbabilities(proba)), power)
+
+
 def mean_uncertainty(picks):
-    return uncertainty(MODEL.predict_proba(X[picks]), power=1).mean()
+    return uncertainty_of(MODEL.predict_proba(X[picks]), power=1).mean()
 
 
 def test_rows_of_equal_utility_change_nothing():
@@ -100,6 +105,6 @@ def test_a_model_that_is_certain_of_everything_changes_nothing():
 def test_margins_and_uncertainty():
     proba = np.array([[0.5, 0.5, 0.0], [0.8, 0.1, 0.1], [1.0, 0.0, 0.0]])
     np.testing.assert_allclose(margins(proba), [0, 0.7, 1])
-    np.testing.assert_allclose(uncertainty(proba, power=2), [1, 0.09, 0])
-    assert uncertainty(np.eye(3)) is None
+    np.testing.assert_allclose(uncertainty_of(proba, power=2), [1, 0.09, 0])
+    assert uncertainty_of(np.eye(3)) is None
     np.testing.assert_allclose(margins(np.ones((2, 1))), [1, 1])

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mheal.embed.networks import lay_out_gradients
 from torch.nn import functional
 
+from mheal.embed.simclr import lay_out_gradients
 from mheal_reproduction.networks import training
 from mheal_reproduction.paper.images.experiment import collect, protocol
 from mheal_reproduction.paper.images.pools import KINDS

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from .exceptions import DataWarning, UserError, UserTypeError
-from .labelled import split_labels
+from .classes import split_labels
 from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling

@@ -18,6 +18,8 @@ from .exceptions import UserError, UserTypeError
 from .scaling import comparable
 from .validation import as_array
 
+Array = npt.NDArray[Any]
+
 
 class PoolScaler(TransformerMixin, BaseEstimator):
     """Standardises columns, or multiplies rows of unit length by √columns, see `mheal.scaling`.
@@ -29,7 +31,7 @@ class PoolScaler(TransformerMixin, BaseEstimator):
         because a few labelled rows estimate them poorly.
     """
 
-    def __init__(self, offset: npt.NDArray[Any] | None = None, scale: npt.NDArray[Any] | None = None) -> None:
+    def __init__(self, offset: Array | None = None, scale: Array | None = None) -> None:
         self.offset, self.scale = offset, scale
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -38,9 +40,9 @@ class PoolScaler(TransformerMixin, BaseEstimator):
         self.offset_, self.scale_ = points.offset, points.scale
         return self
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """The scaled rows, as a new array."""
-        scaled: npt.NDArray[Any] = X - self.offset_
+        scaled: Array = X - self.offset_
         scaled *= self.scale_
         return scaled
 
@@ -69,28 +71,22 @@ def resolve_estimator(estimator: Any) -> Any:
     """
     given = estimator
     if isinstance(estimator, str) and estimator in ESTIMATORS:
+        from sklearn.ensemble import VotingClassifier
         from sklearn.pipeline import make_pipeline
 
-        parts = {name: _attribute(_PARTS[name][0])(**_PARTS[name][1]) for name in estimator.split("+")}
-        if len(parts) == 1:
-            return make_pipeline(PoolScaler(), parts[estimator])
-        from sklearn.ensemble import VotingClassifier
-
-        return make_pipeline(PoolScaler(), VotingClassifier(list(parts.items()), voting="soft"))
+        parts = [(name, _attribute(_PARTS[name][0])(**_PARTS[name][1])) for name in estimator.split("+")]
+        return make_pipeline(PoolScaler(), parts[0][1] if len(parts) == 1 else VotingClassifier(parts, voting="soft"))
     if isinstance(estimator, str):
         if ":" not in estimator:
-            names = ", ".join(ESTIMATORS)
-            raise UserError(
-                f"there is no estimator {estimator!r}: choose from {names}, or give package.module:attribute"
-            )
+            remedy = f"choose from {', '.join(ESTIMATORS)}, or give package.module:attribute"
+            raise UserError(f"there is no estimator {estimator!r}: {remedy}")
         if os.getcwd() not in sys.path and "" not in sys.path:
             sys.path.insert(0, os.getcwd())
         with user_code(f"cannot import {given}", "give package.module:attribute, such as sklearn.svm:LinearSVC"):
             estimator = _attribute(given)
     if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
-        with user_code(
-            f"{given} cannot be called without arguments", "give a classifier, or a function that makes one"
-        ):
+        remedy = "give a classifier, or a function that makes one"
+        with user_code(f"{given} cannot be called without arguments", remedy):
             estimator = estimator()
     tags = getattr(_last_step(estimator), "__sklearn_tags__", None)
     learns_classes = tags is None or tags().estimator_type in ("classifier", None)
@@ -125,7 +121,7 @@ def estimator_name(estimator: Any) -> str:
     return getattr(estimator, "__name__", type(estimator).__name__)
 
 
-def for_pool(estimator: Any, X: npt.NDArray[Any]) -> Any:
+def for_pool(estimator: Any, X: Array) -> Any:
     """A clone to be fitted on rows of this pool: for a name, with the scaling of all of X."""
     model = clone(resolve_estimator(estimator), safe=False)
     if _is_known(model):
@@ -139,7 +135,7 @@ def _is_known(model: Any) -> bool:
     return hasattr(model, "steps") and isinstance(model.steps[0][1], PoolScaler)
 
 
-def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Any:
+def fit_model(estimator: Any, seed: int, X: Array, labels: Array) -> Any:
     """A fitted clone of the estimator; one that predicts a constant where all labels are of one class.
 
     Random states that are None become the seed. Fits run on one thread: on tiny data, threaded BLAS took 60 times as
@@ -163,14 +159,12 @@ def fit_model(estimator: Any, seed: int, X: npt.NDArray[Any], labels: npt.NDArra
         return model.fit(X, labels)
 
 
-def fit_on_pool(
-    estimator: Any, seed: int, X: npt.NDArray[Any], rows: npt.NDArray[np.int64], labels: npt.NDArray[Any]
-) -> Any:
+def fit_on_pool(estimator: Any, seed: int, X: Array, rows: npt.NDArray[np.int64], labels: Array) -> Any:
     """The estimator fitted on these labelled rows of a pool; for a name, columns are scaled as the pool's are."""
     return fit_model(for_pool(estimator, X), seed, X[rows], labels)
 
 
-def predict(model: Any, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def predict(model: Any, X: Array) -> Array:
     """The model's classes for the rows of X, on one thread."""
     failure = f"{estimator_name(model)} cannot predict"
     with single_threaded(model), nullcontext() if _is_known(model) else user_code(failure, REMEDY):

@@ -31,7 +31,7 @@ from .runtime.checkpoint import NullCheckpoint, digest, mark
 from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Rows, Strategy
-from .uncertainty import MIN_LABELS, PoolProbabilities, Scores, uncertainty
+from .uncertainty import MIN_LABELS, Scores, uncertainty
 from .validation import as_array, as_labeled
 
 REPRESENTATIVES = 256  # labels that represent the pool before the others spread over it
@@ -148,7 +148,7 @@ class MHEAL(Strategy):
         """How much each row counts, at most 1; None if all rows count the same."""
         found = pool.utility
         if pool.model is not None:
-            found = uncertainty(PoolProbabilities(pool))
+            found = uncertainty(pool)
         return None if found is None else found / found.max()
 
     def _spread_distinct(

@@ -17,10 +17,9 @@ from sklearn.base import BaseEstimator
 
 from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
-from .classes import as_classes, why_not_classes
+from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
-from .labelled import split_labels
 from .parameters import check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
 from .runtime.memory import MemoryLimit

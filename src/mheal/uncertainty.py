@@ -1,7 +1,7 @@
 """How uncertain a model is of each row, and how much that counts when rows are picked."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .exceptions import UserError, UserTypeError
+from .runtime.threads import spans
 
 if TYPE_CHECKING:
     from .strategy import Pool
@@ -27,16 +28,6 @@ class FewLabelsWarning(UserWarning):
     """Labels or a model were given, but are not used: there are too few labels, or they are no classes."""
 
 
-class Probabilities(Protocol):
-    """Class probabilities, a row for each row of the pool: an array, or an object that computes them by parts."""
-
-    def __len__(self) -> int:
-        """Number of rows."""
-
-    def __getitem__(self, part: slice, /) -> Any:
-        """Some of them, (rows, classes)."""
-
-
 class GivenProbabilities:
     """A model of which only the class probabilities of every row of the pool are known."""
 
@@ -49,19 +40,6 @@ class GivenProbabilities:
         return self.proba[rows]
 
 
-class PoolProbabilities:
-    """Class probabilities of the rows of a pool by its model, computed part by part."""
-
-    def __init__(self, pool: "Pool") -> None:
-        self.pool = pool
-
-    def __len__(self) -> int:
-        return len(self.pool.X)
-
-    def __getitem__(self, part: slice) -> Scores:
-        return probabilities(self.pool, np.arange(*part.indices(len(self))))
-
-
 def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores:
     """Class probabilities of these rows by the pool's model, columns as its classes_.
 
@@ -72,10 +50,8 @@ def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores
         return np.asarray(pool.model.row_proba(rows), np.float64)
     if hasattr(pool.model, "predict_proba"):
         step = max(1, numbers // pool.X.shape[1])
-        blocks = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
-        return np.concatenate(
-            [np.asarray(pool.model.predict_proba(_features(pool, block)), np.float64) for block in blocks]
-        )
+        parts = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
+        return np.concatenate([pool.model.predict_proba(_features(pool, part)) for part in parts], dtype=np.float64)
     return softmax(decision_values(pool, rows), axis=1)
 
 
@@ -100,10 +76,8 @@ def decision_values(pool: "Pool", rows: Rows) -> Scores:
     if values.ndim == 1:
         values = np.column_stack([-values / 2, values / 2])
     if values.shape[1] != len(model.classes_):
-        raise UserError(
-            f"the model gives {values.shape[1]} decision values for {len(model.classes_)} classes: "
-            "make it one-vs-rest (decision_function_shape='ovr')"
-        )
+        found = f"{values.shape[1]} decision values for {len(model.classes_)} classes"
+        raise UserError(f"the model gives {found}: make it one-vs-rest (decision_function_shape='ovr')")
     return values
 
 
@@ -115,12 +89,11 @@ def margins(scores: npt.NDArray[Any]) -> Scores:
     return top[:, -1] - top[:, -2]
 
 
-def uncertainty(proba: Probabilities, power: float = POWER) -> Scores | None:
+def uncertainty(pool: "Pool", power: float = POWER) -> Scores | None:
     """(1 − (p₁ − p₂))^power of each row, p₁ and p₂ its two largest probabilities; None if it is 0 everywhere."""
-    found = np.empty(len(proba))
-    for lo in range(0, len(proba), BLOCK):
-        part = np.asarray(proba[lo : lo + BLOCK], np.float64)
-        found[lo : lo + BLOCK] = np.clip(1 - margins(part), 0, 1)
+    found = np.empty(len(pool.X))
+    for lo, hi in spans(len(pool.X), BLOCK):
+        found[lo:hi] = np.clip(1 - margins(probabilities(pool, np.arange(lo, hi))), 0, 1)
     return found**power if found.any() else None
 
 
@@ -140,7 +113,6 @@ def is_fitted(estimator: Any) -> bool:
 
 
 def _features(pool: "Pool", rows: Rows) -> npt.NDArray[Any]:
-    """These rows as a model takes them."""
     found = pool.X[rows]
     return np.asarray(found.cpu() if hasattr(found, "cpu") else found)
 

@@ -6,13 +6,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 torch = pytest.importorskip("torch")
 
-from mheal.embed.autoencoder import Autoencoder, encode, train  # noqa: E402
+from mheal.embed.autoencoder import autoencoder, encode, train  # noqa: E402
 
 X, y = load_digits(return_X_y=True)
 
 
 def test_layers_are_the_papers():
-    model = Autoencoder(784)
+    model = autoencoder(784)
     sizes = [(layer.in_features, layer.out_features) for layer in model.encoder if hasattr(layer, "in_features")]
     assert sizes == [(784, 500), (500, 500), (500, 2000), (2000, 10)]
 

@@ -10,9 +10,8 @@ torch = pytest.importorskip("torch")
 
 from mheal.cli import main  # noqa: E402
 from mheal.embed import simclr  # noqa: E402
-from mheal.embed.device_images import Images  # noqa: E402
+from mheal.embed.device_images import Images, random_views  # noqa: E402
 from mheal.embed.simclr import SimCLR, encode, nt_xent  # noqa: E402
-from mheal.embed.views import random_views  # noqa: E402
 
 digits = load_digits()
 X, y = (digits.images * 15.9).astype(np.uint8), digits.target
@@ -150,13 +149,6 @@ def test_looking_at_features_changes_nothing():
                 model.epoch()
             states.append(model.features(model.images))
     assert torch.equal(*states)
-
-
-def test_a_model_that_starts_again_forgets():
-    with SimCLR(Images.load(X[:64], "cpu"), epochs=2, width=4, seed=3) as model:
-        first = [model.epoch(), model.epoch()]
-        model.restart(3)
-        assert [model.epoch(), model.epoch()] == first
 
 
 def test_the_rate_rises_then_falls_to_nothing():

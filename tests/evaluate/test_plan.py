@@ -77,3 +77,30 @@ def test_mistakes():
         accuracy_plan(X[:19], y[:19])
     with pytest.raises(ValueError, match="at least 1 label"):
         accuracy_plan(X, y, batch=0)
+
+
+@pytest.mark.parametrize("at", [1, 3, 7])
+def test_knee_of_two_straight_lines_is_where_they_meet(at):
+    x = np.arange(10, 110, 10)
+    y = np.interp(x, [x[0], x[at], x[-1]], [9.0, 1.0, 0.5])
+    assert knee(x, y) == x[at]
+    assert knee(x**2, 3 * y + 7) is not None
+    assert knee(2 * x + 5, 100 * y - 3) == 2 * x[at] + 5  # units do not matter
+
+
+def test_no_knee():
+    assert knee([1, 2, 3], [3, 2, 1]) is None  # straight
+    assert knee([1, 2, 3, 4], [3, 2.9, 2.5, 0]) is None  # bulges upwards
+    assert knee([1, 2, 3], [1, 2, 3]) is None  # rises
+    assert knee([1, 2, 3], [1, 1, 1]) is None
+    assert knee([1, 2], [2, 1]) is None
+    assert knee(np.arange(1, 8) * 0.1, 1 - np.arange(1, 8) * 0.1) is None  # straight but for rounding
+
+
+def test_bad_knees_are_refused():
+    with pytest.raises(ValueError, match="same length"):
+        knee([1, 2, 3], [1, 2])
+    with pytest.raises(ValueError, match="must increase"):
+        knee([1, 1, 3], [3, 2, 1])
+    with pytest.raises(ValueError, match="finite"):
+        knee([1, 2, 3], [np.inf, 2, 1])

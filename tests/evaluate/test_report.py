@@ -6,6 +6,7 @@ import pytest
 
 from mheal.evaluate import Curves, report
 from mheal.evaluate.plots import _apart, curves_picture
+from mheal.evaluate.report import metric_table, savings_table, summary_table
 
 BUDGETS = [10, 20, 40, 80]
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -111,3 +112,35 @@ def test_names_at_the_ends_keep_apart_and_in_order():
     assert np.diff(np.sort(placed)).min() >= 0.05 - 1e-12
     assert placed.max() <= 0.95 + 1e-12
     assert placed.argsort(kind="stable").tolist() == heights.argsort(kind="stable").tolist()
+
+
+HEIGHTS = {"ours": (0.6, 0.8), "random": (0.5, 0.7)}
+
+
+def two_curves(seeds):
+    rows = []
+    for name, heights in HEIGHTS.items():
+        for seed in range(seeds):
+            for labels, height in zip((10, 40), heights, strict=True):
+                cells = dict(accuracy=height + 0.02 * (seed % 2), balanced_accuracy=0.5, seconds=0.0)
+                rows.append(dict(strategy=name, seed=seed, estimator="svm", labels=labels, **cells))
+    return Curves(rows)
+
+
+def test_values_have_their_interval_where_there_is_one():
+    table = metric_table(two_curves(2))
+    assert table.columns == ["labels", "10", "40"]
+    # sd 0.01 · √2, so the half width is t(0.975, 1) · 0.01 = 12.7 points
+    assert table.rows == [["ours", "61.0 ± 12.7", "81.0 ± 12.7"], ["random", "51.0 ± 12.7", "71.0 ± 12.7"]]
+    assert table.caption.startswith("Accuracy in %")
+    assert metric_table(two_curves(1)).rows[0] == ["ours", "60.0", "80.0"]
+
+
+def test_summary_has_the_best_first_and_no_comparison_of_the_baseline_with_itself():
+    ours, random = summary_table(two_curves(2), "random").rows
+    assert ours == ["ours", "71.0 ± 12.7", "1.00", "+10", "0.5"]  # random needs 20 labels for what 10 do here
+    assert random == ["random", "61.0 ± 12.7", "2.00", "–", "–"]
+
+
+def test_savings_say_where_they_are_bounds():
+    assert savings_table(two_curves(1), "random").rows == [["ours", "+10", "> 0"]]

@@ -113,7 +113,7 @@ def test_resumed_equals_uninterrupted():
     whole = list(evaluate.runs(X, y, strategies, BUDGETS, seeds=3))
     assert len(whole) == 12
     begun = flat(whole[:5])
-    done = evaluate.Curves(begun).done(BUDGETS)
+    done = {(row["strategy"], row["seed"]) for row in begun}
     rest = flat(evaluate.runs(X, y, strategies[::-1], BUDGETS[::-1], seeds=[2, 1, 0], done=done))
     key = lambda row: (row["strategy"], row["seed"], row["labels"])  # noqa: E731
     assert sorted(measured(begun + rest), key=key) == sorted(measured(flat(whole)), key=key)

@@ -15,7 +15,7 @@ from common import Study, accuracy, fitted, gain, load, mean, means, quiet, tabl
 
 import mheal
 from mheal.embed import embed
-from mheal.embed.edges import edges
+from mheal.embed.features import edges
 
 DATASETS, EMBEDDINGS = ("mnist", "fashion_mnist", "cifar10", "digits"), ("random", "pixels", "edges", "both")
 SHAPES = {"mnist": (28, 28), "fashion_mnist": (28, 28), "cifar10": (32, 32, 3), "digits": (8, 8)}

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import mheal
-from mheal.uncertainty import PoolProbabilities, uncertainty
+from mheal.uncertainty import uncertainty
 
 DATASETS, MODELS = ("adult", "nomao", "mnist", "fashion_mnist"), ("logistic", "svm")
 BUDGETS, LATE = (20, 50, 100, 150, 200, 300, 500), ("100", "150", "200", "300", "500")
@@ -74,7 +74,7 @@ def variant(then, power, start):
         min_labels = labels
 
         def _uncertainty(self, pool):
-            return None if pool.model is None else uncertainty(PoolProbabilities(pool), exponent)
+            return None if pool.model is None else uncertainty(pool, exponent)
 
         def _representatives(self, labeled):
             return 0 if then == "spread" and len(labeled) >= labels else super()._representatives(labeled)

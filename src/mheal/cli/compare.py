@@ -142,7 +142,7 @@ def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: 
 
 def _show(curves: "Curves") -> None:
     """The tables and sentences of the report, on stdout."""
-    from ..evaluate.text import metric_table, sentences, summary_table
+    from ..evaluate.report import metric_table, sentences, summary_table
     from .console import results, show_table
 
     console = results()

@@ -1,5 +1,6 @@
 """The paper's autoencoder: d-500-500-2000-10 and back, trained to give its input back."""
 
+from collections import OrderedDict
 from itertools import pairwise
 from typing import Any
 
@@ -18,17 +19,15 @@ STEPS, EPOCHS = 6000, 30
 RATE = 1e-3
 
 
-class Autoencoder(nn.Module):
+def autoencoder(columns: int) -> Any:
     """Fully connected, ReLU between the layers, a linear code in the middle."""
+    widths = (columns, *WIDTHS, CODE)
+    return nn.Sequential(OrderedDict(encoder=_layers(widths), decoder=_layers(widths[::-1])))
 
-    def __init__(self, columns: int, code: int = CODE) -> None:
-        super().__init__()
-        there, back = (columns, *WIDTHS, code), (code, *reversed(WIDTHS), columns)
-        self.encoder, self.decoder = _layers(there), _layers(back)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The input, reconstructed from its code."""
-        return self.decoder(self.encoder(x))
+def _layers(widths: tuple[int, ...]) -> nn.Sequential:
+    layers = [layer for before, after in pairwise(widths) for layer in (nn.Linear(before, after), nn.ReLU())]
+    return nn.Sequential(*layers[:-1])
 
 
 def encode(
@@ -50,11 +49,9 @@ def encode(
         return torch.cat([model.encoder(part) for part in A.split(8192)]).cpu().numpy()
 
 
-def train(
-    X: torch.Tensor, steps: int | None = None, batch: int = BATCH, progress: Progress | None = None
-) -> Autoencoder:
+def train(X: torch.Tensor, steps: int | None = None, batch: int = BATCH, progress: Progress | None = None) -> Any:
     """An autoencoder of the rows of X, by Adam with a cosine schedule."""
-    model = Autoencoder(X.shape[1]).to(X.device)
+    model = autoencoder(X.shape[1]).to(X.device)
     batch = min(batch, len(X))
     per_epoch = len(X) // batch
     epochs = -(-(steps or max(STEPS, EPOCHS * per_epoch)) // per_epoch)
@@ -70,10 +67,3 @@ def train(
         if progress is not None:
             progress(epoch + 1, epochs, "training an autoencoder")
     return model.eval()
-
-
-def _layers(widths: tuple[int, ...]) -> nn.Sequential:
-    layers: list[Any] = []
-    for before, after in pairwise(widths):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])

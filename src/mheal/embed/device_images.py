@@ -1,10 +1,17 @@
-"""Images kept on a device as bytes, with the moments that normalise them."""
+"""Images kept on a device as bytes, the moments that normalise them, and random views for training."""
 
+from math import log, pi, sqrt
 from typing import Any, Self
 
 import torch
+from torch.nn import functional
 
 Shape = tuple[int, int, int]  # channels, height, width of an image
+SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps at least
+RATIO = 4 / 3  # of a crop's sides, at most
+JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
+HUE = 0.1  # of the colour circle, either way
+RECOLOURED, GREY = 0.8, 0.2  # how often colours change, and how often they vanish
 
 
 class Images:
@@ -56,3 +63,51 @@ def _moments(pixels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     mean = share @ values
     deviation = (share @ values**2 - mean**2).clamp_min(0).sqrt()
     return mean.float(), torch.where(deviation > 0, deviation, 1.0).float()
+
+
+def random_views(pixels: torch.Tensor, generator: Any) -> torch.Tensor:
+    """One view of each image: bytes (n, height, width, channels) to floats (n, channels, height, width) in [0, 255].
+
+    A part of the image, at the size of the whole. Three channels are a colour photograph, which may be mirrored and
+    recoloured as well; in other images, such as digits, that could change what is shown.
+    """
+    images = pixels.permute(0, 3, 1, 2).float()
+    colour = images.shape[1] == 3
+    draws = torch.rand(11, len(images), generator=generator, device=images.device)
+    views = _crop(images, draws[:5], SMALLEST_COLOUR if colour else SMALLEST_GREY, mirror=colour)
+    if colour:
+        views = _recolour(views, draws[5:])
+    return views.clamp_(0, 255)  # weights of the interpolation add up to 1 only nearly
+
+
+def _crop(images: torch.Tensor, draws: torch.Tensor, smallest: float, mirror: bool) -> torch.Tensor:
+    """A random rectangle of each image, enlarged to the whole. Sides are 2 long and the middle is 0."""
+    area = smallest + (1 - smallest) * draws[0]
+    ratio = torch.exp(log(RATIO) * _either_way(draws[1]))
+    width, height = (area * ratio).sqrt().clamp(max=1), (area / ratio).sqrt().clamp(max=1)
+    x, y = (1 - width) * _either_way(draws[2]), (1 - height) * _either_way(draws[3])
+    if mirror:
+        width = torch.where(draws[4] < 0.5, -width, width)
+    down, across = (torch.linspace(1 / n - 1, 1 - 1 / n, n, device=images.device) for n in images.shape[2:])
+    columns, rows = x[:, None] + width[:, None] * across, y[:, None] + height[:, None] * down
+    grid = torch.stack(torch.broadcast_tensors(columns[:, None, :], rows[:, :, None]), dim=3)
+    return functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
+
+
+def _recolour(images: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+    """Colours turned about the axis of greys, drawn out or drained; then brightness and contrast."""
+    often, bright, strong, rich, turn, grey = draws[:, :, None, None, None]
+    changed = (often < RECOLOURED).float()
+    brightness, contrast, saturation = (1 + JITTER * changed * _either_way(u) for u in (bright, strong, rich))
+    saturation = saturation * (grey >= GREY)
+    angle = 2 * pi * HUE * changed * _either_way(turn)
+    lightness = images.mean(dim=1, keepdim=True)
+    chroma = images - lightness
+    sideways = (chroma.roll(1, dims=1) - chroma.roll(-1, dims=1)) / sqrt(3)  # (1, 1, 1) / √3 × chroma
+    images = brightness * (lightness + saturation * (angle.cos() * chroma + angle.sin() * sideways))
+    middle = images.mean(dim=(1, 2, 3), keepdim=True)
+    return middle + contrast * (images - middle)
+
+
+def _either_way(draws: torch.Tensor) -> torch.Tensor:
+    return 2 * draws - 1

@@ -2,9 +2,9 @@
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,46 +18,34 @@ SMALL = 64  # images that share a size up to this keep it
 COMMON = (32, 32)  # others are resized to this width and height
 DEEP = ("I;16", "I;16L", "I;16B", "I")  # 16 bits a pixel
 GREY = ("1", "L", "LA", "F", *DEEP)
+Made = TypeVar("Made")
 CHUNK = 256  # images between two reports of progress
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, Image.DecompressionBombError)
 
 
-@dataclass(frozen=True)
-class Pixels:
-    """Pixels in [0, 1] of the images that could be read.
+def read_pixels(
+    paths: Sequence[Path], progress: Progress | None = None
+) -> tuple[npt.NDArray[np.float32], str, list[tuple[int, str]]]:
+    """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey.
 
-    values : (images, height × width × channels), float32
-    shape : height, width and, unless all are grey, 3
-    description : their size and colours, in words
-    skipped : (position, reason) of the images that could not be read
+    Returns pixels in [0, 1], (images, height, width) or, unless all are grey, (images, height, width, 3); their size
+    and colours, in words; and (position, reason) of the images that could not be read.
     """
-
-    values: npt.NDArray[np.float32]
-    shape: tuple[int, ...]
-    description: str
-    skipped: list[tuple[int, str]]
-
-
-def read_pixels(paths: Sequence[Path], progress: Progress | None = None) -> Pixels:
-    """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey."""
-    looks = in_chunks(_look, paths, "opening images", progress)
-    seen = [look for look in looks if not isinstance(look, str)]
+    headers = partial(opened, work=lambda image: (image.size, image.mode in GREY))
+    seen = [look for look in in_chunks(headers, paths, "opening images", progress) if not isinstance(look, str)]
     sizes = {size for size, _ in seen}
     size = min(sizes) if len(sizes) == 1 and max(min(sizes)) <= SMALL else COMMON
     grey = all(is_grey for _, is_grey in seen)
     values = np.empty((len(paths), size[1], size[0], *([] if grey else [3])), np.float32)
 
     def decode(at: int) -> str | None:
-        if isinstance(looks[at], str):
-            return str(looks[at])
-        return readable(paths[at], lambda image: _fill(values[at], image, size, grey))
+        return opened(paths[at], lambda image: _fill(values[at], image, size, grey))
 
     reasons = in_chunks(decode, range(len(paths)), "reading images", progress)
     skipped = [(at, reason) for at, reason in enumerate(reasons) if reason]
-    flat = values.reshape(len(paths), -1)
     if skipped:
-        flat = np.delete(flat, [at for at, _ in skipped], axis=0)
-    return Pixels(flat, values.shape[1:], f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped)
+        values = np.delete(values, [at for at, _ in skipped], axis=0)
+    return values, f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped
 
 
 def upright(image: Image.Image) -> Image.Image:
@@ -70,21 +58,18 @@ def upright(image: Image.Image) -> Image.Image:
     return flat.convert("L" if turned.mode == "LA" else "RGB")
 
 
-def readable(path: Path, work: Callable[[Image.Image], None]) -> str | None:
-    """Do `work` with the opened image; the reason if it cannot be read."""
+def opened(path: Path, work: Callable[[Image.Image], Made]) -> Made | str:
+    """What `work` makes of the opened image; the reason if it cannot be read."""
     try:
         with Image.open(path) as image:
-            work(image)
+            return work(image)
     except UnidentifiedImageError:
         return "it is not an image"
     except BROKEN as error:
         return first_line(error, "it is broken")
-    return None
 
 
-def in_chunks(
-    work: Callable[[Any], Any], parts: Sequence[Any], what: str, progress: Progress | None = None
-) -> list[Any]:
+def in_chunks(work: Callable[[Any], Any], parts: Sequence[Any], what: str, progress: Progress | None) -> list[Any]:
     """Results of `work` on each part, by several threads, with a report after every few hundred."""
     results = []
     for lo, hi in spans(len(parts), CHUNK):
@@ -92,13 +77,6 @@ def in_chunks(
         if progress is not None:
             progress(hi, len(parts), what)
     return results
-
-
-def _look(path: Path) -> tuple[tuple[int, int], bool] | str:
-    """Size and greyness from the file's header, or the reason it cannot be read."""
-    seen: list[tuple[tuple[int, int], bool]] = []
-    reason = readable(path, lambda image: seen.append((image.size, image.mode in GREY)))
-    return reason or seen[0]
 
 
 def _fill(out: npt.NDArray[np.float32], image: Image.Image, size: tuple[int, int], grey: bool) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ import numpy.typing as npt
 from ..duplicates import distinct
 from ..exceptions import UserError
 from ..io.source import Kind
+from ..runtime.files import first_line
 from ..runtime.progress import Progress
+from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
 
 Array = npt.NDArray[Any]
+DEEP = "pip install 'mheal[deep]'"
+IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,19 @@ def embed(
     progress : called with (done, total, what)
     """
     method, model = _known(method or DEFAULTS[kind], kind)
-    if kind == "texts":
-        X, description = _of_texts(items, method, model, seed, progress)
-        return Embedding(X, description)
-    if kind == "images":
-        return _of_images(items, method, model, seed, progress)
+    given: Any = items
     if method == "none":
-        return Embedding(np.asanyarray(items))
-    X = as_array(items)
+        return Embedding(np.asanyarray(given))
+    if method == "tfidf":
+        from .features import tfidf
+
+        return Embedding(*tfidf(given, seed))
+    if method == "sentence:NAME":
+        X = to_sphere(_sentence_features(given, model, progress))
+        return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
+    if kind == "images":
+        return _of_images(given, method, model, seed, progress)
+    X = as_array(given)
     if not np.isfinite(X).all():
         refuse_nonfinite(X)
     same = distinct(X)
@@ -89,21 +99,55 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     if colon:
         name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
     ours = [key for key, entry in METHODS.items() if kind in entry.kinds]
+    choice = " or ".join([", ".join(ours[:-1]), ours[-1]])
     if name not in METHODS or bool(colon) != bool(model):
-        raise UserError(f"there is no method {method!r}: for {kind} use {_either(ours)}")
+        raise UserError(f"there is no method {method!r}: for {kind} use {choice}")
     if name not in ours:
-        raise UserError(f"{method!r} does not work on {kind}: use {_either(ours)}")
+        raise UserError(f"{method!r} does not work on {kind}: use {choice}")
+    if name == "simclr:EPOCHS" and not (model.isdecimal() and int(model)):
+        raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {model!r}")
     return name, model
 
 
-def _either(names: list[str]) -> str:
-    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+    if method == "timm:NAME":
+        X, skipped = _timm_features(paths, model, progress)
+    else:
+        from .images import read_pixels
+
+        X, looks, skipped = read_pixels(paths, progress)
+    if len(X) == 0:
+        first, reason = skipped[0]
+        raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
+    if method == "timm:NAME":
+        return Embedding(to_sphere(X), f"images, timm model {model}, {X.shape[1]} columns", skipped)
+    pixels = X.reshape(len(X), -1)
+    if method == "pixels":
+        return Embedding(pixels, f"{looks}, {pixels.shape[1]:,} columns", skipped)
+    same = distinct(pixels)  # equal images are learnt from once, and then have the same vectors
+    if same is not None:
+        X = same.of(X)
+    if method.startswith("simclr"):
+        simclr = _needed("mheal.embed.simclr", "simclr", DEEP)
+        images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
+        V = simclr.encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
+        V, made = np.asarray(V, np.float32), f"SimCLR to {V.shape[1]} columns"  # of unit length already
+    elif method == "shapes":
+        from .features import shapes
+
+        V, made = shapes(X, seed, progress)
+    else:
+        V, made = _of_columns(X.reshape(len(X), -1), "vectors", method, seed, progress)
+    return Embedding(V if same is None else V[same.place], f"{looks}, {made}", skipped)
 
 
 def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
+    """Vectors by PCA or an autoencoder; and what they are, in words."""
     if method == "autoencoder":
-        return _autoencoded(X, seed, progress)
-    from .pca import pca
+        module = _needed("mheal.embed.autoencoder", "autoencoder", DEEP)
+        code = np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
+        return code, f"autoencoder to {code.shape[1]} columns"
+    from .features import pca
 
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
@@ -113,72 +157,54 @@ def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress
     return to_sphere(X), description
 
 
-def _of_texts(texts: Any, method: str, model: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
-    if method == "tfidf":
-        from .texts import tfidf
+def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, list[tuple[int, str]]]:
+    """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
+    timm = _needed("timm", f"timm:{name}", "pip install timm")
+    torch = import_module("torch")
+    from .images import in_chunks, opened, upright
 
-        return tfidf(texts, seed)
-    from .pretrained import sentence_features
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"timm cannot load the model {name!r}: {first_line(error)}") from error
+    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
-    X = to_sphere(sentence_features(texts, model, progress))
-    return X, f"sentence-transformers model {model}, {X.shape[1]} columns"
+    def prepared(path: Path) -> Any:
+        return opened(path, lambda image: transform(upright(image).convert("RGB")))
 
-
-def _of_images(paths: Any, method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
-    epochs = _epochs(model) if method == "simclr:EPOCHS" else None
-    if method == "timm:NAME":
-        from .pretrained import timm_features
-
-        X, skipped = timm_features(paths, model, progress)
-        _refuse_none(X, paths, skipped)
-        return Embedding(to_sphere(X), f"images, timm model {model}, {X.shape[1]} columns", skipped)
-    from .images import read_pixels
-
-    pixels = read_pixels(paths, progress)
-    _refuse_none(pixels.values, paths, pixels.skipped)
-    if method == "pixels":
-        description = f"{pixels.description}, {pixels.values.shape[1]:,} columns"
-        return Embedding(pixels.values, description, pixels.skipped)
-    same = distinct(pixels.values)  # equal images are learnt from once, and then have the same vectors
-    X, made = _of_pixels(
-        pixels.values if same is None else same.of(pixels.values), pixels.shape, method, epochs, seed, progress
-    )
-    description = f"{pixels.description}, {made}"
-    return Embedding(X if same is None else X[same.place], description, pixels.skipped)
+    blocks: list[Array] = []
+    skipped: list[tuple[int, str]] = []
+    for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
+        batch = in_chunks(prepared, paths[lo:hi], "", None)
+        skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
+        tensors = [item for item in batch if not isinstance(item, str)]
+        if tensors:
+            with torch.inference_mode():
+                blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
+        if progress is not None:
+            progress(hi, len(paths), f"timm:{name}")
+    return np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32), skipped
 
 
-def _of_pixels(
-    X: Array, shape: tuple[int, ...], method: str, epochs: int | None, seed: int, progress: Progress | None
-) -> tuple[Array, str]:
-    if method == "shapes":
-        from .edges import shapes
-
-        return shapes(X, shape, seed, progress)
-    if method == "pca":
-        return _of_columns(X, "vectors", method, seed, progress)
-    if method == "autoencoder":
-        return _autoencoded(X, seed, progress)
-    from .pretrained import simclr_features
-
-    images = np.rint(255 * X).clip(0, 255).astype(np.uint8).reshape(len(X), *shape)
-    X = simclr_features(images, epochs, seed, progress)  # of unit length already
-    return X, f"SimCLR to {X.shape[1]} columns"
+def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
+    """Features of the texts by the sentence-transformers model `name`."""
+    library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
+    try:
+        model = library.SentenceTransformer(name)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"sentence-transformers cannot load {name!r}: {first_line(error)}") from error
+    blocks = []
+    for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
+        blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
+        if progress is not None:
+            progress(hi, len(texts), f"sentence:{name}")
+    return np.concatenate(blocks).astype(np.float32, copy=False)
 
 
-def _refuse_none(X: Array, paths: Sequence[Path], skipped: list[tuple[int, str]]) -> None:
-    if len(X) == 0:
-        first, reason = skipped[0]
-        raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
-
-
-def _epochs(written: str) -> int:
-    if not written.isdecimal() or int(written) == 0:
-        raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {written!r}")
-    return int(written)
-
-
-def _autoencoded(X: Array, seed: int, progress: Progress | None) -> tuple[Array, str]:
-    from .pretrained import autoencoder_features
-
-    code = autoencoder_features(X, seed, progress)
-    return code, f"autoencoder to {code.shape[1]} columns"
+def _needed(module: str, method: str, remedy: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
+        raise UserError(f"the method {method!r} needs {package}: {remedy}") from error

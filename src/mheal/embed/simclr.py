@@ -1,5 +1,6 @@
 """SimCLR (Chen et al. 2020): features that two random views of the same image share, learnt without labels."""
 
+from functools import partial
 from itertools import pairwise
 from math import cos, pi
 from typing import Any
@@ -14,9 +15,7 @@ from ..backends.torch.reproducible import capture, reproducible_kernels
 from ..exceptions import UserError
 from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
-from .device_images import Images
-from .residual import Block, lay_out_gradients
-from .views import random_views
+from .device_images import Images, random_views
 
 EPOCHS = 100
 WIDTH, BLOCKS = 64, 2  # with these the encoder is ResNet18 without its first pool
@@ -29,14 +28,9 @@ AT_ONCE = 2048  # images passed through the encoder together
 
 
 def encode(
-    images: npt.ArrayLike,
-    *,
-    seed: int = 0,
-    epochs: int | None = None,
-    width: int = WIDTH,
-    progress: Progress | None = None,
-    device: Any = None,
-) -> npt.NDArray[np.float32]:
+    images: npt.ArrayLike, *, seed: int = 0, epochs: int | None = None, width: int = WIDTH,
+    progress: Progress | None = None, device: Any = None,
+) -> npt.NDArray[np.float32]:  # fmt: skip
     """Train on the images, and return their features, (n, 8 · width), of unit length.
 
     images : bytes (n, height, width) or (n, height, width, channels), grey or RGB, as `datasets.load` gives them; those
@@ -54,15 +48,36 @@ def encode(
         return model.features(loaded).cpu().numpy()
 
 
-class Encoder(nn.Module):
-    """A residual network of four stages, each of half the size and twice the width of the one before."""
+def convolution(before: int, after: int, stride: int = 1) -> nn.Conv2d:
+    """3 × 3 pixels, without a bias."""
+    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)
 
-    def __init__(self, channels: int, width: int, blocks: int) -> None:
+
+class Block(nn.Module):
+    """Two convolutions beside a shortcut; the first halves the image where the width grows."""
+
+    def __init__(self, before: int, after: int) -> None:
         super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv2d(channels, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()
-        )
-        widths = [width, *(width * 2**stage for stage in range(4) for _ in range(blocks))]
+        self.stride, self.new = after // before, after - before
+        self.first = nn.Sequential(convolution(before, after, self.stride), nn.BatchNorm2d(after), nn.ReLU())
+        self.second = nn.Sequential(convolution(after, after), nn.BatchNorm2d(after))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """ReLU of the shortcut plus what the convolutions add."""
+        shortcut = x
+        if self.new:
+            half = self.new // 2
+            shortcut = functional.pad(x[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, half, half))
+        return functional.relu(shortcut + self.second(self.first(x)))
+
+
+class Encoder(nn.Module):
+    """A residual network of four stages (He et al. 2016), each of half the size and twice the width of the last."""
+
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU())
+        widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
         self.blocks = nn.Sequential(*(Block(before, after) for before, after in pairwise(widths)))
         self.columns = widths[-1]
         for layer in self.modules():
@@ -77,35 +92,39 @@ class Encoder(nn.Module):
 class SimCLR:
     """An encoder while it is trained. Use it in a `with` statement, which frees its graph.
 
-    `epochs` fixes how the learning rate falls, and may be changed before the first of them.
+    `epochs` fixes how the learning rate falls.
     """
 
-    def __init__(
-        self, images: Images, *, epochs: int | None = None, width: int = WIDTH, blocks: int = BLOCKS, seed: int = 0
-    ) -> None:
+    def __init__(self, images: Images, *, epochs: int | None = None, width: int = WIDTH, seed: int = 0) -> None:
         if epochs is not None and epochs < 1:
             raise UserError(f"epochs must be at least 1, not {epochs}")
         if len(images) < 2:
             raise UserError("SimCLR compares images: it needs at least 2")
         device = images.pixels.device
-        self.images, self.epochs, self.width, self.blocks = images, epochs or EPOCHS, width, blocks
+        gpu = device.type == "cuda"
+        self.images, self.epochs, self.done = images, epochs or EPOCHS, 0
         self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
         self.per_epoch = len(images) // self.batch
-        self.layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
-        self.network = self._fresh(seed).to(device, memory_format=self.layout)
+        self.layout = torch.channels_last if gpu else torch.contiguous_format
+        network = _fresh(images.shape[0], width, seed)
+        weights = {name: value.clone() for name, value in network.state_dict().items()}
+        self.network = network.to(device, memory_format=self.layout)
         self.generator = torch.Generator(device)
         self.rate, self.loss = torch.zeros((), device=device), torch.zeros((), device=device)
         self.at = torch.zeros(1, dtype=torch.int64, device=device)
         self.order = torch.zeros(self.per_epoch, self.batch, dtype=torch.int64, device=device)
         self.optimiser = torch.optim.SGD(
-            self.network.parameters(), lr=self.rate, momentum=0.9, nesterov=True, weight_decay=DECAY,
-            fused=device.type == "cuda",
-        )  # fmt: skip
+            self.network.parameters(), lr=self.rate, momentum=0.9, nesterov=True, weight_decay=DECAY, fused=gpu
+        )
         self.graph: Any = None
-        if device.type == "cuda":
+        if gpu:
             with reproducible_kernels():
                 self.graph = capture([self._step], [self.generator])
-        self.restart(seed)
+            self.network.load_state_dict(weights)  # steps were taken to capture it
+            for state in self.optimiser.state.values():
+                for value in state.values():
+                    value.zero_()
+        self.generator.manual_seed(seed)
 
     def __enter__(self) -> "SimCLR":
         return self
@@ -116,15 +135,6 @@ class SimCLR:
             self.graph.reset()
             self.graph = None
             torch.cuda.empty_cache()
-
-    def restart(self, seed: int) -> None:
-        """Reset the weights and the number of finished epochs."""
-        self.done = 0
-        self.network.load_state_dict(self._fresh(seed).state_dict())
-        for state in self.optimiser.state.values():
-            for value in state.values():
-                value.zero_()
-        self.generator.manual_seed(seed)
 
     def epoch(self, progress: Progress | None = None) -> float:
         """Train on every image once, in random order, except a last incomplete batch; returns the mean loss."""
@@ -158,7 +168,8 @@ class SimCLR:
         rows = torch.arange(len(images), device=images.pixels.device)
         self.network.eval()
         with torch.inference_mode(), self._half():
-            parts = [self.network[0](self._normalised(_floats(images.pixels[part]))) for part in rows.split(AT_ONCE)]
+            pixels = (images.pixels[part].permute(0, 3, 1, 2).float() for part in rows.split(AT_ONCE))
+            parts = [self.network[0](self._normalised(part)) for part in pixels]
         self.network.train()
         return functional.normalize(torch.cat(parts).float())
 
@@ -184,10 +195,14 @@ class SimCLR:
         device = self.rate.device.type
         return torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False)
 
-    def _fresh(self, seed: int) -> nn.Sequential:
-        with seeded(seed, gpus=False):  # weights do not depend on the device
-            encoder = Encoder(self.images.shape[0], self.width, self.blocks)
-            return nn.Sequential(encoder, _projection(encoder.columns))
+
+def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
+    """An untrained encoder and the projection behind it."""
+    with seeded(seed, gpus=False):  # weights do not depend on the device
+        encoder = Encoder(channels, width)
+        n = encoder.columns
+        projection = nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION))
+        return nn.Sequential(encoder, projection)
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -200,12 +215,6 @@ def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     pairs = torch.arange(len(z), device=z.device).roll(len(z) // 2)
     return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), pairs)
-
-
-def _projection(columns: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(columns, columns, bias=False), nn.BatchNorm1d(columns), nn.ReLU(), nn.Linear(columns, PROJECTION)
-    )
 
 
 def _checked(images: npt.ArrayLike) -> npt.NDArray[np.uint8]:
@@ -224,18 +233,19 @@ def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
     images = pixels.movedim(3, 1)
     if max(images.shape[2:]) <= LARGEST:
         return images
-    parts = [
-        functional.interpolate(part.to(device).float(), (RESIZED, RESIZED), mode="bilinear", antialias=True)
-        for part in images.split(256)
-    ]
-    return torch.cat([part.round().clamp(0, 255).to(torch.uint8) for part in parts])
-
-
-def _floats(pixels: torch.Tensor) -> torch.Tensor:
-    return pixels.permute(0, 3, 1, 2).float()
+    small = partial(functional.interpolate, size=(RESIZED, RESIZED), mode="bilinear", antialias=True)
+    parts = [small(part.to(device).float()).round().clamp(0, 255).to(torch.uint8) for part in images.split(256)]
+    return torch.cat(parts)
 
 
 def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
     """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
     epochs = -(-count // rows)
     return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]
+
+
+def lay_out_gradients(network: nn.Module) -> None:
+    """Give gradients the strides of their weights, as fused optimisers want; only axes of length 1 differ."""
+    for weight in network.parameters():
+        if weight.grad.stride() != weight.stride():
+            weight.grad = weight.grad.as_strided(weight.shape, weight.stride())

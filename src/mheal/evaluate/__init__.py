@@ -1,13 +1,11 @@
 """Simulated labelling, learning curves and their statistics, and how many labels are needed."""
 
 from ..estimators import resolve_estimator
-from .checks import split_sizes
 from .curves import Curves, Row
-from .learning_curve import Resampled, learning_curve
+from .learning_curve import Advice, CurveFit, Resampled, fit_curve, learning_curve, stop_advice
 from .plan import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, knee
 from .report import report
-from .simulate import runs, simulate
-from .stop import Advice, CurveFit, fit_curve, stop_advice
+from .simulate import runs, simulate, split_sizes
 
 __all__ = [
     "AccuracyPlan", "Advice", "CoveragePlan", "CurveFit", "Curves", "Resampled", "Row", "accuracy_plan",

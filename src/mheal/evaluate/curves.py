@@ -1,7 +1,7 @@
 """Learning curves: a metric against the number of labels, for each strategy and seed, and their statistics."""
 
 import csv
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -55,8 +55,6 @@ class Curves:
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 
-    # ---- what there is
-
     @property
     def estimator(self) -> str:
         """Name of the classifier that was fitted on the labels."""
@@ -106,11 +104,6 @@ class Curves:
             raise UserError(f"{strategy} and {against} share no seed: simulate both with the same seeds")
         return self.values(strategy, seeds), self.values(against, seeds)
 
-    def done(self, budgets: Collection[int]) -> set[tuple[str, int]]:
-        """The (strategy, seed) units that have a row for each of these budgets: `runs` need not repeat them."""
-        units = ((name, seed, curve) for name, of_seed in self._by_unit.items() for seed, curve in of_seed.items())
-        return {(name, seed) for name, seed, curve in units if set(budgets) <= set(curve)}
-
     @cached_property
     def _by_unit(self) -> dict[str, dict[int, Curve]]:
         table: dict[str, dict[int, Curve]] = {}
@@ -126,8 +119,6 @@ class Curves:
         if strategy not in self._by_unit:
             raise UserError(f"there are no rows of {strategy!r}, only of {', '.join(self.strategies)}: simulate it too")
         return self._by_unit[strategy]
-
-    # ---- files
 
     def save_csv(self, path: str | PathLike[str]) -> None:
         """Write all rows, exactly: the whole file or, if interrupted, nothing."""
@@ -165,8 +156,6 @@ class Curves:
         with replacing(Path(path)) as part:
             part.write_bytes(curves_picture(self))
 
-    # ---- statistics
-
     def aulc(self, strategy: str) -> Floats:
         """Area under each seed's curve over the range of labels: the mean height of the curve."""
         return np.asarray(area(self.budgets, self.values(strategy)))
@@ -188,11 +177,9 @@ class Curves:
 
     def verdict(self, against: str = "random") -> str:
         """What the paired tests on the area show, in plain sentences."""
-        from .text import sentences
+        from .report import sentences
 
         return " ".join(sentences(self, against))
-
-    # ---- tables
 
     def table(self) -> polars.DataFrame:
         """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""

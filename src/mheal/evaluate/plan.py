@@ -15,10 +15,9 @@ from ..exceptions import UserError
 from ..runtime.files import replacing
 from ..selector import MHEAL
 from ..validation import as_array, as_budget, as_labeled
-from .learning_curve import MIN_LABELS, Resampled, learning_curve
+from .learning_curve import MIN_LABELS, Advice, CurveFit, Resampled, fit_curve, learning_curve, stop_advice
+from .report import Table
 from .statistics import Floats
-from .stop import Advice, CurveFit, fit_curve, stop_advice
-from .text import Table
 
 HORIZON = 1000  # further labels that a plan looks at by default
 

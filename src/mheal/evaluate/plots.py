@@ -7,9 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 
-from .learning_curve import Resampled
+from .learning_curve import CurveFit, Resampled
 from .statistics import Floats, t_interval
-from .stop import CurveFit
 
 if TYPE_CHECKING:
     from .curves import Curves

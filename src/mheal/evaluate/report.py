@@ -1,76 +1,33 @@
-"""The report of a simulation: one HTML file that needs no other."""
+"""Results as tables and sentences, for the terminal too, and the report: one HTML file that needs no other."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.files import replacing
-from .curves import Curves
-from .text import Table, metric_table, savings_table, sentences, summary_table
 
-PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>
-:root { color-scheme: light dark; --ink: #222; --paper: #fff; --soft: #666; --line: #ddd; --mark: #0072B2; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #ddd; --paper: #16181c; --soft: #999; --line: #383c44; --mark: #56B4E9; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 52rem;
-  margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-.verdict { font-size: 1.2rem; border-left: 4px solid var(--mark); padding-left: 1rem; }
-img { max-width: 100%; height: auto; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-caption { text-align: left; color: var(--soft); padding-bottom: .4rem; }
-th, td { text-align: right; padding: .25rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-</style>
-</head>
-<body>
-<h1>$title</h1>
-<p class="verdict">$verdict</p>
-$more
-<picture><source media="(prefers-color-scheme: dark)" srcset="$dark">
-<img src="$light" alt="Mean $metric against labels, a curve per strategy; the tables below have the numbers"></picture>
-<h2>Strategies compared</h2>
-$summary
-<h2>At each budget: $metric</h2>
-$budgets_table
-<h2>Labels saved</h2>
-$savings
-<h2>How this was measured</h2>
-<p>The rows were split at random, by class, into a pool and a test set, $splits times with different seeds. Each
-strategy saw the pool without its labels and chose the rows to label; only the labels of those rows were revealed. The
-estimator ($estimator) was fitted on them and scored on the test set ($metric), with $budgets labels.</p>
-<p>Intervals are 95 % t intervals over the splits. The mean over the budgets is the area under a split's curve divided
-by the range of labels. Each strategy was compared with $against on the same splits by a two-sided paired t test on that
-area, corrected by Holm for the number of strategies; p below 0.05 counts as clear.</p>
-<p>Labels saved: how many more labels $against needs, on its mean curve made monotone and interpolated in the logarithm
-of labels, for the mean $metric that the strategy reaches. A &gt; or &lt; marks where that curve is too short to tell.
-The intervals come from 1,000 bootstrap samples of the splits.</p>
-$notes
-<h2>What this does not show</h2>
-<p>The labels were known beforehand and only hidden. Your next data may differ: a strategy that wins here is likely, not
-certain, to win on data of the same kind.</p>
-<p>The splits share rows with each other, so they are not independent and the intervals and p values are somewhat too
-confident. A strategy that was tuned on this data has an unfair advantage.</p>
-<p>Another estimator, other features or other budgets can change the order. The cost of a label is taken to be the same
-for every item; hard items often take longer.</p>
-</body>
-</html>
-""")
+if TYPE_CHECKING:
+    from .curves import Curves
+
+LEVEL = 0.05
+
+
+class Table(NamedTuple):
+    """A table of texts; the first column names the rows."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
 
 
 def report(
-    curves: Curves, path: str | PathLike[str], title: str = "Which rows to label", notes: Sequence[str] = (),
+    curves: "Curves", path: str | PathLike[str], title: str = "Which rows to label", notes: Sequence[str] = (),
     against: str = "random",
 ) -> None:  # fmt: skip
     """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
@@ -88,7 +45,8 @@ def report(
         splits=f"{max(seeds)}" if len(set(seeds)) == 1 else f"{min(seeds)} to {max(seeds)}",
         budgets=", ".join(map(str, curves.budgets)),
     )  # fmt: skip
-    page = PAGE.substitute(
+    template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
+    page = template.substitute(
         {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=_paragraphs(more),
         notes=_paragraphs(notes), summary=_table(summary_table(curves, against)),
         budgets_table=_table(metric_table(curves)), savings=_table(savings_table(curves, against)),
@@ -104,7 +62,98 @@ def _paragraphs(texts: Iterable[str]) -> str:
 def _table(table: Table) -> str:
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.columns)
     body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return (
-        f'<div class="wide"><table><caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
+    above = f"<caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>"
+    return f'<div class="wide"><table>{above}\n<tbody>\n{body}\n</tbody></table></div>'
+
+
+def summary_table(curves: "Curves", against: str) -> Table:
+    """Mean height, rank, labels saved and p of each strategy, the best first."""
+    rows = []
+    for row in curves.summary(against).to_dicts():
+        saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
+        p = "–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"
+        rows.append([row["strategy"], _value(curves, row["aulc"], row["aulc_half"]), f"{row['rank']:.2f}", saved, p])
+    height = f"mean {curves.metric_title}{', %' * curves.is_share}"
+    columns = ["strategy", height, "mean rank", "labels saved (median)", "p (Holm)"]
+    return Table(f"The best first; compared with {against}.", columns, rows)
+
+
+def metric_table(curves: "Curves") -> Table:
+    """The mean of each strategy at each budget, with its interval."""
+    cells: dict[str, list[str]] = {name: [name] for name in curves.strategies}
+    for row in curves.table().to_dicts():
+        cells[row["strategy"]].append(_value(curves, row["mean"], row["high"] - row["mean"]))
+    title = curves.metric_title[:1].upper() + curves.metric_title[1:]
+    caption = f"{title}{' in %' * curves.is_share}, mean ± half the 95 % interval."
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
+
+
+def savings_table(curves: "Curves", against: str) -> Table:
+    """The labels that each strategy saves at each budget, with their interval."""
+    cells: dict[str, list[str]] = {name: [name] for name in curves.others(against)}
+    for row in curves.labels_saved(against).to_dicts():
+        saved = _signed(row["saved"], row["bound"])
+        if isfinite(row["low"]):  # more than one split
+            end = f"to {_signed(row['high'])}" if isfinite(row["high"]) else "or more"
+            saved += f" ({_signed(row['low'])} {end})"
+        cells[row["strategy"]].append(saved)
+    caption = f"Labels that {against} needs more for the same {curves.metric_title}; negative where it needs fewer."
+    return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
+
+
+def sentences(curves: "Curves", against: str = "random") -> list[str]:
+    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear."""
+    if not curves.others(against):
+        return [f"Only {against} was run: there is nothing to compare."]
+    tests = [test for test in curves.significance(against).to_dicts() if test["metric"] == "aulc"]
+    tests.sort(key=lambda test: -test["difference"])
+    splits = max(test["n"] for test in tests)
+    if splits == 1:
+        return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
+    clear = [test for test in tests if test["p_t_holm"] < LEVEL]
+    worse = [test["strategy"] for test in clear if test["difference"] < 0]
+    unclear = [test["strategy"] for test in tests if test not in clear]
+    text = [_beats(curves, test, against) for test in clear if test["difference"] > 0]
+    text = text or [f"Nothing beats {against} on this data."]
+    if worse:
+        text.append(f"{_are(worse)} worse than {against}.")
+    if unclear:
+        text.append(f"{_are(unclear)} neither clearly better nor clearly worse in {splits} splits.")
+    return text
+
+
+def _beats(curves: "Curves", test: dict[str, Any], against: str) -> str:
+    name = test["strategy"]
+    savings = curves.savings(against)[name]
+    known = (savings.bound == "=").nonzero()[0]
+    at = int(known[-1]) if len(known) else 0  # the largest budget for which the baseline's curve is long enough
+    budget, needs, saved = int(savings.budgets[at]), savings.needs[at], savings.saved[at]
+    ours, theirs = (values.mean(axis=0)[at] for values in curves.paired(name, against))
+    unit = " %" * curves.is_share
+    text = (
+        f"{name} beats {against}. With {budget} labels, {name} reaches {_value(curves, ours)}{unit} "
+        f"{curves.metric_title} ({against}: {_value(curves, theirs)}{unit})."
     )
+    if savings.bound[at] == ">":
+        text += f" {against} needs more than {needs:.0f} labels for that."
+    elif saved >= 0.5:
+        share = f"{100 * saved / needs:.0f} %"
+        text += f" {against} needs {needs:.0f} labels for that: {name} saves {saved:.0f} labels ({share})."
+    gain = f"{100 * test['difference']:.1f} points" if curves.is_share else f"{test['difference']:.3g}"
+    p = "p < 0.001" if test["p_t_holm"] < 0.001 else f"p = {test['p_t_holm']:.3f}"
+    return f"{text} On average over all budgets, it is better by {gain} ({p})."
+
+
+def _are(names: list[str]) -> str:
+    return f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+def _value(curves: "Curves", mean: float, half: float = float("nan")) -> str:
+    """A mean, and half its interval where there is one; in percent where the metric is a share."""
+    numbers = [mean, half] if isfinite(half) else [mean]
+    return " ± ".join(f"{100 * x:.1f}" if curves.is_share else f"{x:.3f}" for x in numbers)
+
+
+def _signed(number: float, bound: str = "=") -> str:
+    text = f"{number:+.0f}".replace("-", "−") if round(number) else "0"
+    return text if bound == "=" else f"{bound} {text}"

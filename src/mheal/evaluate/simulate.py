@@ -11,9 +11,12 @@ Seed s decides everything that is random about a (strategy, seed) unit:
 - random states of the estimator that are None are set to s.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from difflib import get_close_matches
+from math import ceil
+from operator import index
 from time import perf_counter
 from typing import Any
 
@@ -21,17 +24,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ..api import select
-from ..classes import as_classes
+from ..classes import as_classes, why_not_classes
 from ..estimators import estimator_name, fit_model, for_pool, predict, resolve_estimator, single_threaded, user_code
-from ..exceptions import UserError
+from ..exceptions import UserError, UserTypeError
 from ..scaling import Scaling, comparable
+from ..strategies import get
 from ..strategies.random import Random
 from ..strategy import Strategy
 from ..validation import as_array
-from .checks import Metric, Strategies, as_budgets, as_metric, as_seeds, as_strategies, split_sizes
 from .curves import Curves, Row
 
 Rows = npt.NDArray[np.int64]
+Scorer = Callable[[Any, Any, Any], float]
+Strategies = Sequence[str | Strategy] | Mapping[str, str | Strategy]
+ALWAYS = ("accuracy", "balanced_accuracy")  # measured whatever the metric
 NONE: Rows = np.empty(0, np.int64)
 
 
@@ -71,7 +77,7 @@ def simulate(
         X, y, strategies, budgets, estimator, seeds, metric,
         scaling=scaling, test_size=test_size, max_test=max_test, max_pool=max_pool,
     )  # fmt: skip
-    return Curves([row for unit in units for row in unit], as_metric(metric).name)
+    return Curves([row for unit in units for row in unit], as_metric(metric)[0])
 
 
 def runs(
@@ -91,7 +97,7 @@ def runs(
     model, named, measure = resolve_estimator(estimator), as_strategies(strategies), as_metric(metric)
     n_pool, n_test = split_sizes(y, test_size, max_test, max_pool)
     sizes, all_seeds = as_budgets(budgets, n_pool), as_seeds(seeds)
-    about = dict(estimator=estimator_name(estimator if isinstance(estimator, str) else model))
+    called = estimator_name(estimator if isinstance(estimator, str) else model)
 
     def units() -> Iterator[list[Row]]:
         from sklearn.model_selection import train_test_split
@@ -100,37 +106,34 @@ def runs(
             todo = [name for name in named if (name, seed) not in done]
             if not todo:
                 continue
-            pool, test = train_test_split(
-                np.arange(len(y)), train_size=n_pool, test_size=n_test, stratify=y, random_state=seed
-            )
+            rows = dict(train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
+            pool, test = train_test_split(np.arange(len(y)), **rows)
             hidden = _HiddenLabels(X[pool], y[pool], for_pool(model, X[pool]), scaling, seed)
             X_test, y_test = X[test], y[test]
             for name in todo:
-                strategy = deepcopy(named[name])  # a strategy must not remember other units
+                unit = dict(strategy=name, seed=seed, estimator=called)
+                steps = hidden.steps(deepcopy(named[name]), sizes)  # a strategy must not remember other units
                 yield [
-                    dict(strategy=name, seed=seed, **about, labels=len(labeled))
-                    | _scores(fitted, X_test, y_test, measure)
-                    | dict(seconds=seconds)
-                    for labeled, fitted, seconds in hidden.steps(strategy, sizes)
+                    {**unit, "labels": labels, **_scores(fitted, X_test, y_test, *measure), "seconds": seconds}
+                    for labels, fitted, seconds in steps
                 ]
 
     return units()
 
 
-def _scores(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], metric: Metric) -> dict[str, float]:
+def _scores(model: Any, X: Any, y: npt.NDArray[Any], metric: str, scorer: Scorer | None) -> dict[str, float]:
     """Accuracy, its mean over the classes of y (balanced accuracy), and the metric, by name."""
     correct = predict(model, X) == y
     classes, codes = np.unique(y, return_inverse=True)
     recall = np.bincount(codes, weights=correct, minlength=len(classes)) / np.bincount(codes)
     found = dict(accuracy=float(correct.mean()), balanced_accuracy=float(recall.mean()))
-    if metric.scorer is not None:
-        failure = f"metric {metric.name} cannot score {estimator_name(model)}"
+    if scorer is not None:
+        failure = f"metric {metric} cannot score {estimator_name(model)}"
         remedy = "choose another metric, or larger budgets"
         with single_threaded(model), user_code(failure, remedy):
-            value = float(metric.scorer(model, X, y))
-        if not np.isfinite(value):
-            raise UserError(f"{failure}, it gives {value}: {remedy}")
-        found[metric.name] = value
+            found[metric] = float(scorer(model, X, y))
+        if not np.isfinite(found[metric]):
+            raise UserError(f"{failure}, it gives {found[metric]}: {remedy}")
     return found
 
 
@@ -144,8 +147,8 @@ class _HiddenLabels:
     scaling: Scaling
     seed: int
 
-    def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[tuple[Rows, Any, float]]:
-        """For each budget the labelled rows, the model fitted on them, and the seconds spent picking."""
+    def steps(self, strategy: Strategy, budgets: list[int]) -> Iterator[tuple[int, Any, float]]:
+        """For each budget the number of labels, the model fitted on them, and the seconds spent picking."""
         labeled, model, total = NONE, None, 0.0
         if strategy.kind == "ranked":
             order, total = self.pick(strategy, budgets[-1])
@@ -160,7 +163,7 @@ class _HiddenLabels:
                 picks, seconds = self.pick(strategy, budget - len(labeled), labeled, model)
                 labeled, total = np.concatenate([labeled, picks]), total + seconds
             model = fit_model(self.estimator, self.seed, self.X[labeled], self.y[labeled])
-            yield labeled, model, total
+            yield budget, model, total
 
     def pick(self, strategy: Strategy, n: int, labeled: Rows = NONE, model: Any = None) -> tuple[Rows, float]:
         """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
@@ -175,3 +178,87 @@ class _HiddenLabels:
         if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
             raise ValueError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
         return rows, seconds
+
+
+def as_metric(metric: Any) -> tuple[str, Scorer | None]:
+    """The metric's name, and what computes it, unless it is always measured; of a scorer's name, or of a scorer."""
+    if metric in ALWAYS:
+        return metric, None
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if isinstance(metric, str):
+        if metric not in get_scorer_names():
+            near = get_close_matches(metric, get_scorer_names(), 1) or ALWAYS
+            raise UserError(f"there is no metric {metric!r}: give the name of a scikit-learn scorer, such as {near[0]}")
+        return metric, get_scorer(metric)
+    if not callable(metric):
+        raise UserTypeError(f"metric must be a scorer's name or a callable scorer(estimator, X, y), got {metric!r}")
+    function = getattr(metric, "_score_func", metric)  # of a scorer that make_scorer made
+    return getattr(function, "__name__", "score"), metric
+
+
+def as_strategies(strategies: Strategies) -> dict[str, Strategy]:
+    """Instances by the name of their curve."""
+    if isinstance(strategies, str | Strategy):
+        raise UserTypeError("strategies must be a list or dict of names or instances, such as ['mheal', 'random']")
+    pairs = strategies.items() if isinstance(strategies, Mapping) else ((None, given) for given in strategies)
+    named: dict[str, Strategy] = {}
+    for title, given in pairs:
+        strategy = get(given)() if isinstance(given, str) else given
+        if not isinstance(strategy, Strategy):
+            raise UserTypeError(f"{given!r} is neither the name of a strategy nor an instance of one")
+        name = strategy.name if title is None else title
+        if name in named:
+            raise UserError(f"two strategies are called {name!r}: give a dict, whose keys name the curves")
+        named[name] = strategy
+    if not named:
+        raise UserError("strategies is empty: name at least one")
+    return named
+
+
+def split_sizes(
+    y: npt.NDArray[Any], test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None
+) -> tuple[int, int]:
+    """Rows in the pool and in the test set of every split of these labels."""
+    classes, counts = np.unique(y, return_counts=True)
+    if reason := why_not_classes(y):
+        raise UserError(reason)
+    if counts.min() < 2:
+        raise UserError(f"class {classes[counts.argmin()].item()!r} has 1 row only: drop it or merge it with another")
+    if not 0 < test_size < 1:
+        raise UserError(f"test_size must be a share between 0 and 1, got {test_size!r}")
+    test = min(ceil(test_size * len(y)), max_test)
+    pool = len(y) - test if max_pool is None else min(len(y) - test, max_pool)
+    if min(pool, test) < len(classes):
+        remedy = "give more rows, or change test_size, max_test or max_pool"
+        raise UserError(f"{pool} pool rows and {test} test rows cannot hold all {len(classes)} classes: {remedy}")
+    return pool, test
+
+
+def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
+    """Numbers of labels, ascending, each once."""
+    found = sorted({_whole(budget, "a budget") for budget in budgets})
+    if not found:
+        raise UserError("budgets is empty: give at least one number of labels")
+    if found[0] < 1:
+        raise UserError(f"budgets must be at least 1, got {found[0]}")
+    if found[-1] > available:
+        raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: ask for at most {available}")
+    return found
+
+
+def as_seeds(seeds: int | Iterable[int]) -> list[int]:
+    """The seeds listed, or 0, 1, … so many."""
+    listed = [_whole(s, "a seed") for s in (seeds if isinstance(seeds, Iterable) else range(_whole(seeds, "seeds")))]
+    if not listed or len(set(listed)) < len(listed):
+        raise UserError(f"seeds must be a positive number or a list without repetitions, got {seeds!r}")
+    if min(listed) < 0 or max(listed) >= 2**32:
+        raise UserError(f"seeds must lie between 0 and 2³² − 1, got {seeds!r}")
+    return listed
+
+
+def _whole(value: Any, what: str) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise UserTypeError(f"{what} must be a whole number, got {value!r}") from None

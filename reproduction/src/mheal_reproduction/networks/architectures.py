@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from mheal.embed.residual import Block, convolution
+from mheal.embed.simclr import Block, convolution
 from mheal.exceptions import UserError
 
 Shape = tuple[int, int, int]  # channels, height, width of an image

@@ -12,8 +12,7 @@ import torch
 from torch.nn import functional
 
 from mheal.backends.torch.reproducible import capture, reproducible_kernels
-from mheal.embed.residual import lay_out_gradients
-from mheal.embed.simclr import shuffled_epochs
+from mheal.embed.simclr import lay_out_gradients, shuffled_epochs
 from mheal.exceptions import UserError
 from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded

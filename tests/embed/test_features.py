@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from mheal.embed.edges import CLIP, DIRECTIONS, edges
+from mheal.embed.features import CLIP, DIRECTIONS, edges
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 DIGITS = (DIGITS / 16).astype(np.float32).reshape(-1, 8, 8)

@@ -1,22 +1,28 @@
-"""Features of images without a network: their pixels, and the directions of the edges in each part of them.
+"""Features without a network: principal columns of numbers, TF-IDF of texts, edges of images.
 
 Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005). A histogram has nine
 directions. Each pixel counts by the steepness of its gradient. A cell is divided by the cells around it, so that light
 and contrast do not matter.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import UserError
 from ..runtime.progress import Progress
+from ..runtime.threads import single_threaded_blas, spans
 from ..sphere import FEW, to_sphere
-from .images import in_chunks
-from .pca import pca
 
 Floats = npt.NDArray[np.float32]
 
+COMPONENTS = 64  # principal columns at most
+VARIANCE = 0.9  # share of the variance that is enough
+TEXT_COMPONENTS = 100
+VOCABULARY = 50_000
+MANY_TEXTS = 1_000  # above this, words that occur in one text only are dropped
 GRID = 8  # cells along the shorter side, more or less
 DIRECTIONS = 9
 FAINT = 0.01  # keeps noise in even areas small
@@ -25,18 +31,52 @@ TOGETHER = 64  # images that are worked on together
 NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are noise
 
 
-def shapes(
-    X: Floats, shape: tuple[int, ...], seed: int, progress: Progress | None = None
-) -> tuple[npt.NDArray[Any], str]:
+def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
+    """As many principal columns as hold 90 % of the variance, at most 64; and what they are, in words."""
+    from sklearn.decomposition import PCA
+
+    most = min(COMPONENTS, len(X) - 1, X.shape[1])
+    if most == 0:
+        return X, f"{X.shape[1]:,} columns (one different row has no PCA)"
+    model = PCA(most, svd_solver="randomized", random_state=seed)
+    with single_threaded_blas(), np.errstate(invalid="ignore"):  # the same numbers on any number of cores
+        Z = model.fit_transform(X)
+    held = np.cumsum(np.nan_to_num(model.explained_variance_ratio_, nan=0.0))  # NaN where all rows are equal
+    n = min(most, int(np.searchsorted(held, VARIANCE)) + 1)
+    description = f"PCA to {n} column{'s' if n > 1 else ''} ({100 * held[n - 1]:.0f} % of the variance)"
+    return np.ascontiguousarray(Z[:, :n], np.float32), description
+
+
+def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
+    """Words and pairs of words, weighted by how rare they are, reduced to at most 100 columns; and a description."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    rare, where = (2, "in two of the texts") if len(texts) > MANY_TEXTS else (1, "in the texts")
+    words = TfidfVectorizer(
+        sublinear_tf=True, ngram_range=(1, 2), min_df=rare, max_features=VOCABULARY, dtype=np.float32
+    )
+    try:
+        weights = words.fit_transform(texts)
+    except ValueError as error:  # an empty vocabulary
+        raise UserError(f"no word of two letters or more occurs {where}: TF-IDF cannot compare them") from error
+    description = f"TF-IDF of {len(texts):,} text{'s' if len(texts) > 1 else ''}"
+    components = min(TEXT_COMPONENTS, *weights.shape)
+    if components == weights.shape[1]:
+        return weights.toarray(), f"{description}, {components} columns"
+    with single_threaded_blas():  # the same numbers on any number of cores
+        X = TruncatedSVD(components, random_state=seed).fit_transform(weights)
+    return to_sphere(X.astype(np.float32, copy=False)), f"{description}, truncated SVD to {components} columns"
+
+
+def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple[npt.NDArray[Any], str]:
     """Principal columns of pixels and of edges, side by side, with the same weight; and what they are, in words.
 
     Of images without edges there are only pixels.
-
-    X : pixels of each image in a row; shape : height, width and maybe channels of an image
     """
-    pixels, of_pixels = pca(X, seed)
-    found, of_edges = pca(edges(X.reshape(len(X), *shape), progress), seed)
-    if len(X) == 1 or not found.any() or _mean_length(found) < NO_EDGES:
+    pixels, of_pixels = pca(images.reshape(len(images), -1), seed)
+    found, of_edges = pca(edges(images, progress), seed)
+    if len(images) == 1 or not found.any() or _mean_length(found) < NO_EDGES:
         return to_sphere(pixels), of_pixels
     parts = [part / _mean_length(part) if part.shape[1] < FEW else to_sphere(part) for part in (pixels, found)]
     return to_sphere(np.hstack(parts)), f"pixels: {of_pixels}, edges: {of_edges}"
@@ -44,8 +84,10 @@ def shapes(
 
 def edges(images: Floats, progress: Progress | None = None) -> Floats:
     """Edges of images (n, height, width) or (n, height, width, channels): a row of numbers from 0 to .2 for each."""
-    parts = [slice(lo, lo + TOGETHER) for lo in range(0, len(images), TOGETHER)]
-    return np.concatenate(in_chunks(lambda part: _edges(images[part]), parts, "finding edges", progress))
+    from .images import in_chunks
+
+    parts = [images[lo:hi] for lo, hi in spans(len(images), TOGETHER)]
+    return np.concatenate(in_chunks(_edges, parts, "finding edges", progress))
 
 
 def _edges(images: Floats) -> Floats:
