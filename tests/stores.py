@@ -54,7 +54,7 @@ class Dask:
         import dask.array
 
         from mheal.backends.dask import DaskRows
-        from mheal.backends.dask.partitioned import Sizes
+        from mheal.backends.dask.rows import Sizes
 
         n = len(X)
         cuts = tuple(np.diff([0, *sorted({min(n, 1 + n // 3), min(n, 2 + n // 3), n})]).tolist())

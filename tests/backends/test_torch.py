@@ -15,7 +15,7 @@ from mheal.backends.seeding import plus_plus
 torch = pytest.importorskip("torch")
 
 from mheal.backends.torch import Points  # noqa: E402
-from mheal.backends.torch.blocks import blocks_of  # noqa: E402
+from mheal.backends.torch.clustering import blocks_of  # noqa: E402
 from mheal.backends.torch.precision import full_precision  # noqa: E402
 from mheal.backends.torch.rows import OnDevice, OnHost, Sizes  # noqa: E402
 

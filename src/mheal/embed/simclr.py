@@ -11,7 +11,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from ..backends.torch.reproducible import capture, reproducible_kernels
+from ..backends.torch.graphs import capture, kept_stream
+from ..backends.torch.precision import reproducible_kernels
 from ..exceptions import UserError
 from ..runtime.progress import Progress
 from ..runtime.torch_seeds import seeded
@@ -119,7 +120,7 @@ class SimCLR:
         self.graph: Any = None
         if gpu:
             with reproducible_kernels():
-                self.graph = capture([self._step], [self.generator])
+                self.graph = capture(self._step, kept_stream(), [self.generator], "global")
             self.network.load_state_dict(weights)  # steps were taken to capture it
             for state in self.optimiser.state.values():
                 for value in state.values():

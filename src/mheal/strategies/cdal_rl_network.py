@@ -5,7 +5,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ..backends.torch.reproducible import reproducible_kernels
+from ..backends.torch.precision import reproducible_kernels
 from ..runtime.torch_seeds import seeded
 
 CHUNK = 2000  # rows that are read as one sequence

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss, pad
 
-from ..backends.torch.reproducible import reproducible_kernels
+from ..backends.torch.precision import reproducible_kernels
 from ..exceptions import UserError
 from ..runtime.torch_seeds import seeded
 

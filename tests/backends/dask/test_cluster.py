@@ -13,7 +13,7 @@ import mheal  # noqa: E402
 from mheal.algorithms.farthest_first import traverse  # noqa: E402
 from mheal.backends.cpu.points import Points  # noqa: E402
 from mheal.backends.dask import DaskRows, connected  # noqa: E402
-from mheal.backends.dask.partitioned import Sizes  # noqa: E402
+from mheal.backends.dask.rows import Sizes  # noqa: E402
 from mheal.backends.dask.traversal import Traversal  # noqa: E402
 
 

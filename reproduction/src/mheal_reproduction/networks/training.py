@@ -11,13 +11,14 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from mheal.backends.torch.reproducible import capture, reproducible_kernels
+from mheal.backends.torch.precision import reproducible_kernels
 from mheal.embed.simclr import lay_out_gradients, shuffled_epochs
 from mheal.exceptions import UserError
 from mheal.runtime.progress import Progress
 from mheal.runtime.torch_seeds import seeded
 
 from .architectures import Network, build, use_generator
+from .branches import capture_branches
 from .classifier import Classifier
 from .images import TrainingImages
 from .recipes import Recipe
@@ -76,7 +77,7 @@ class Trainer:
         self.graph: Any = None
         if self.images.pixels.is_cuda:
             with reproducible_kernels():
-                self.graph = capture([place.step for place in self.places], [p.generator for p in self.places])
+                self.graph = capture_branches([place.step for place in self.places], [p.generator for p in self.places])
 
     def __enter__(self) -> "Trainer":
         return self

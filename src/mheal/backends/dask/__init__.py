@@ -4,7 +4,7 @@
 >>> picks = mheal.select(da.from_zarr("pool.zarr"), 100)         # doctest: +SKIP
 """
 
-from .connect import connected
+from .partitions import connected
 from .rows import DaskRows
 
 __all__ = ["DaskRows", "connected"]

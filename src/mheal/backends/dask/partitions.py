@@ -1,43 +1,66 @@
-"""A Dask array as the cluster works on it: parts of its rows, each read and worked on where it lies.
+"""The cluster that does the work, and a Dask array as it works on it: in parts, each read and worked on where it lies.
 
 Every task is a function of its arguments alone: a partition, results of earlier tasks on it, and a few small arrays. So
 when a worker is lost, Dask computes its share again, and results do not change.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from distributed import Client, Future
+from distributed import Client, Future, LocalCluster, get_client
 
 from dask import delayed
 
-from ...exceptions import UserTypeError
-from ...runtime.threads import one_thread
+from ...exceptions import UserError, UserTypeError
+from ...runtime.threads import thread_count
 from ...validation import as_array, refuse_dtype, refuse_shape
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
-Rows = npt.NDArray[np.int64]
 
 
-def task(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that workers run: in one thread, since other partitions keep the other cores busy."""
+@contextmanager
+def connected(scheduler: str | None = None) -> Iterator[Client]:
+    """A Dask client for the block: of the cluster at this address, or of our own for "local".
 
-    @wraps(work)
-    def alone(*args: Any) -> Any:
-        with one_thread():
-            return work(*args)
+    None is the client that is active, or our own where there is none.
+    """
+    if scheduler is None:
+        try:
+            active = get_client()
+        except ValueError:  # there is none
+            scheduler = "local"
+        else:
+            yield active
+            return
+    if scheduler == "local":
+        # A process for each core, so that no two share a lock.
+        options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
+        quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+        with LocalCluster(**options, **quiet) as cluster, Client(cluster) as client:
+            yield client
+        return
+    wrong = f"there is no Dask scheduler at {scheduler!r}: check the address (tcp://host:8786), or use 'local'"
+    if "://" not in scheduler:
+        raise UserError(wrong)
+    try:
+        client = Client(scheduler, timeout=10)
+    except OSError as error:
+        raise UserError(wrong) from error
+    with client:
+        yield client
 
-    return alone
 
-
-def writable(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A as the kernels are compiled for: what came over the network cannot be written to."""
-    return A if A.flags.writeable else A.copy()
+def writable(value: Any) -> Any:
+    """Arrays, those of a named tuple too, as kernels are compiled for: what came over the network is read-only."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.writeable else value.copy()
+    return type(value)(*map(writable, value)) if hasattr(value, "_fields") else value
 
 
 class Partitions:
@@ -45,7 +68,7 @@ class Partitions:
 
     def __init__(self, X: Any, client: Client, keep: bool | None = None) -> None:
         """Workers `keep` their parts, by default where that takes less than half their memory; else read them anew."""
-        self.client = client
+        self.client, self.gather = client, client.gather
         X = _in_good_parts(checked(X), client)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         sizes = np.array(X.chunks[0], np.int64)
@@ -57,13 +80,6 @@ class Partitions:
         size = self.shape[0] * self.shape[1] * self.dtype.itemsize
         if size < _memory(client) / 2 if keep is None else keep:
             self.parts = client.persist(self.parts)
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def each(self, work: Callable[..., Any], *own: Sequence[Any], shared: Sequence[Any] = ()) -> list[Future]:
-        """A pass over the rows: work(X, its first row, *its own, *shared) for each partition."""
-        return self.run(work, zip(self.parts, self.first.tolist(), *own, strict=False), shared)
 
     def run(self, work: Callable[..., Any], arguments: Iterable[Sequence[Any]], shared: Sequence[Any] = ()) -> Any:
         """work(*arguments, *shared) for each tuple of arguments."""
@@ -77,26 +93,12 @@ class Partitions:
     def split(self, A: npt.NDArray[Any] | None) -> Sequence[Any]:
         """The rows' numbers by partition, on the workers; None for each where there are none."""
         if A is None:
-            return [None] * len(self)
+            return [None] * len(self.parts)
         return [self.share(A[lo:hi]) for lo, hi in pairwise(self.first.tolist())]
 
     def join(self, futures: Sequence[Future]) -> npt.NDArray[Any]:
         """An array for each partition, one after the other on the client."""
         return np.concatenate(self.gather(futures))
-
-    def gather(self, futures: Sequence[Future]) -> list[Any]:
-        """Their results, on the client."""
-        return list(self.client.gather(futures))
-
-    def by_partition(self, rows: Rows) -> list[tuple[int, Rows, Rows]]:
-        """(partition, places in `rows`, rows counted from its first) for each partition that holds any."""
-        where = np.searchsorted(self.first, rows, side="right") - 1
-        order = np.argsort(where, kind="stable")
-        found, starts = np.unique(where[order], return_index=True)
-        return [
-            (int(p), places, rows[places] - self.first[p])
-            for p, places in zip(found, np.split(order, starts)[1:], strict=True)
-        ]
 
 
 def checked(X: Any) -> Any:

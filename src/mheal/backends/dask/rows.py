@@ -1,50 +1,133 @@
-"""The rows of a Dask array as a `RowStore`.
+"""The rows of a Dask array on the workers of a cluster, as a `RowStore`.
 
 Labels, spacing, weights and scores of rows come to the client as NumPy arrays, a few bytes a row; the rows themselves
 stay with the workers, but for those that are picked or compared with.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import repeat
+from operator import attrgetter, getitem
+from typing import Any, Self
 
 import numpy as np
+from distributed import Client, Future
 
 from ...runtime.checkpoint import NullCheckpoint
-from ..base import Arrays, Fitting, Floats, Groups, Index, Labels, Rows, RowStore, Work
-from . import tasks
-from .fitting import DaskFitting
-from .partitioned import Partitioned
+from ...runtime.threads import one_thread
+from ..base import Arrays, Fitting, Float64, Floats, Groups, Index, Labels, Rows, RowStore, Work, made_unit
+from ..cpu.fitting import CpuFitting
+from ..cpu.grouping import grouped
+from ..cpu.neighbours import spacing_of
+from ..cpu.points import Points
+from .partitions import Partitions, writable
+from .transform import Transform, on_points, take, transform_of
 from .traversal import DaskPicks
 
+BRANCH = 8  # sums that one task adds up
 
-class DaskRows(Partitioned, RowStore):
-    """The scaled rows of a Dask array as a `RowStore`."""
+
+@dataclass(frozen=True)
+class Sizes:
+    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small.
+
+    front_rows : fewest rows in the front of a traversal
+    front_bytes : bytes of rows that travel to the client in an epoch
+    group_rows : fewest rows of a group that travel from a partition
+    sample : scores that the bound of a front is chosen from
+    local_bytes : pools up to this size are clustered on the client
+    """
+
+    front_rows: int = 2048
+    front_bytes: int = 1 << 23
+    group_rows: int = 32
+    sample: int = 8192
+    local_bytes: int = 1 << 26
+
+
+class DaskRows(RowStore):
+    """The scaled rows of a Dask array, and their lengths before they were made unit, part by part on the workers."""
+
+    def __init__(
+        self, pool: Partitions, transform: Transform, sizes: Sizes | None = None, lengths: list[Future] | None = None
+    ) -> None:
+        self.pool, self.transform, self.sizes = pool, transform, sizes or Sizes()
+        self.lengths = lengths or pool.run(_lengths, [(transform, part, None) for part in pool.parts])
+
+    @classmethod
+    def scaled(cls, X: Any, scaling: str, client: Client, sizes: Sizes | None = None, keep: bool | None = None) -> Self:
+        """The rows of X, raw or standardised. Refuses NaN, infinity, and rows that are all equal."""
+        pool = Partitions(X, client, keep)
+        return cls(pool, transform_of(pool, scaling), sizes)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.pool.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.pool.dtype
+
+    def each(self, work: Callable[..., Any], *own: Iterable[Any], shared: Sequence[Any] = ()) -> list[Future]:
+        """A pass over the rows: work(points, *its own, *shared) for each partition."""
+        parts = zip(repeat(self.transform), self.pool.parts, self.lengths, *own, strict=False)
+        return self.pool.run(work, parts, shared)
+
+    def own(self, rows: Index | None) -> list[Rows | None]:
+        """Which of these ascending rows each partition holds, counted from its first."""
+        if rows is None:
+            return [None] * len(self.pool.parts)
+        first = self.pool.first
+        parts = np.split(np.asarray(rows, np.int64), np.searchsorted(rows, first[1:-1]))
+        return [mine - begin for mine, begin in zip(parts, first, strict=False)]
+
+    def group_of(self, groups: Groups) -> Labels:
+        """The number of each row's group, −1 for rows of none."""
+        out = np.full(self.shape[0], -1, np.int32)
+        for g, rows in enumerate(groups):
+            out[rows] = g
+        return out
+
+    def norms(self) -> Floats:
+        return self.pool.join(self.lengths)
+
+    def constant(self) -> bool:
+        return self.transform.points(np.zeros((1, self.shape[1]), self.dtype)).constant()
+
+    def unit(self) -> Self:
+        return type(self)(self.pool, replace(self.transform, unit=True), self.sizes, self.lengths)
+
+    def take(self, rows: Index) -> Floats:
+        return take(self.pool, np.asarray(rows, np.int64), self.transform)
+
+    def subset(self, rows: Index) -> Points:
+        """These rows alone, on the client."""
+        return Points.raw(self.take(rows))
+
+    def mean(self, rows: Index | None = None) -> Float64:
+        sums = self.pool.gather(self.each(_total, self.own(rows)))
+        return np.sum(sums, axis=0) / (self.shape[0] if rows is None else len(rows))
 
     def assign(self, centers: Floats) -> Labels:
-        """The nearest of the unit centres for each row, −1 where a row has no direction."""
-        return self.pool.join(self.each(tasks.assign, shared=[self.pool.share(centers)]))
+        return self.pool.join(self.each(_assign, shared=[self.pool.share(centers)]))
 
     def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
         """Passes that assign every row to one of k centres; on the client where all rows fit there."""
         n, d = self.shape
         if n * d * self.dtype.itemsize <= self.sizes.local_bytes:
             return self.subset(np.arange(n)).fitting(k, weight)
-        return DaskFitting(self.pool, self.each, k, weight)
+        return DaskFitting(self, k, weight)
 
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
-        """For each row the mean distance to the nearest references of its label."""
-        ends = np.append(0, np.cumsum([len(rows) for rows in references]))
-        points = self.take(np.concatenate(references))
-        known = [(rows, points[lo:hi]) for rows, lo, hi in zip(references, ends, ends[1:], strict=False)]
-        shared = [self.pool.share(known), list(neighbours)]
-        return self.pool.join(self.each(tasks.spacing, self.pool.split(labels), shared=shared))
+        points = np.split(self.take(np.concatenate(references)), np.cumsum([len(rows) for rows in references])[:-1])
+        shared = [self.pool.share(list(zip(references, points, strict=True))), list(neighbours)]
+        return self.pool.join(self.each(_spacing, self.pool.first, self.pool.split(labels), shared=shared))
 
     def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
-        """Squared distance of these rows, by default of all, to one point."""
-        return self.pool.join(self.each(tasks.squared_distances_to, self.own(rows), shared=[point]))
+        return self.pool.join(self.each(_squared_distances_to, self.own(rows), shared=[point]))
 
     def picks(self, capacity: int) -> DaskPicks:
-        """An empty list of picks with room for so many."""
         return DaskPicks(self, capacity)
 
     def map_groups(
@@ -52,11 +135,110 @@ class DaskRows(Partitioned, RowStore):
     ) -> list[Arrays]:
         """As in memory, on a worker where the rows of the group come together."""
         pool = self.pool
-        split = self.each(tasks.split, pool.split(self.group_of(groups)), shared=[len(groups)])
+        split = self.each(_split, pool.split(self.group_of(groups)), shared=[len(groups)])
         jobs: list[tuple[Any, ...]] = []
         for rows, own in zip(groups, arguments, strict=True):
             where = np.unique(np.searchsorted(pool.first, rows, side="right") - 1)
-            pieces = pool.run(tasks.piece, [(split[p], len(jobs)) for p in where])
+            pieces = pool.run(getitem, [(split[p], len(jobs)) for p in where])
             jobs.append((work, pieces, pool.share(own)))
         del split
-        return pool.gather(pool.run(tasks.together, jobs))
+        return pool.gather(pool.run(_together, jobs))
+
+
+class DaskFitting:
+    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost.
+
+    Sums are added up in a tree, so that only k centres travel.
+    """
+
+    def __init__(self, rows: DaskRows, k: int, weight: Floats | None) -> None:
+        self.rows, self.pool, self.weight = rows, rows.pool, rows.pool.split(weight)
+        self.sums, self.mass = np.zeros((k, rows.shape[1])), np.zeros(k)
+
+    def assign(self, centers: Floats) -> None:
+        self.centers = self.pool.share(np.ascontiguousarray(centers, self.pool.dtype))
+        level = self._pass(attrgetter("sums", "mass"))
+        while len(level) > 1:
+            level = self.pool.run(_added, [(level[i : i + BRANCH],) for i in range(0, len(level), BRANCH)])
+        self.sums, self.mass = self.pool.gather(level)[0]
+
+    def labels(self) -> Labels:
+        return self.pool.join(self._pass(CpuFitting.labels))
+
+    def worst(self, count: int) -> Floats:
+        found = self.pool.gather(self._pass(partial(_worst, count=count)))
+        chord, U = (np.concatenate(column) for column in zip(*found, strict=True))
+        return U[np.argsort(-chord, kind="stable")[:count]]
+
+    def squared_chords(self) -> float:
+        return float(sum(self.pool.gather(self._pass(CpuFitting.squared_chords))))
+
+    def _pass(self, found: Callable[[CpuFitting], Any]) -> list[Future]:
+        return self.rows.each(_fitted, self.weight, shared=[self.centers, found])
+
+
+@on_points
+def _lengths(points: Points) -> Floats:
+    return points.norms()
+
+
+@on_points
+def _total(points: Points, rows: Rows | None) -> Float64:
+    n = points.shape[0] if rows is None else len(rows)
+    return points.mean(rows) * n if n else np.zeros(points.shape[1])
+
+
+@on_points
+def _assign(points: Points, centers: Floats) -> Labels:
+    return points.assign(centers)
+
+
+@on_points
+def _spacing(
+    points: Points, first: int, labels: Labels, known: list[tuple[Rows, Floats]], neighbours: list[int]
+) -> Floats:
+    """Mean distance of each row to the references of its label, of which rows and points are known."""
+    out = np.empty(len(labels), points.dtype)
+    order, ends = grouped(labels, len(known))
+    for c in np.flatnonzero(np.diff(ends)).tolist():
+        members = order[ends[c] : ends[c + 1]]
+        rows, R = known[c]
+        out[members] = spacing_of(points, members, rows - first, writable(R), neighbours[c])
+    return out
+
+
+@on_points
+def _squared_distances_to(points: Points, rows: Rows | None, point: Floats) -> Floats:
+    if rows is not None and len(rows) == 0:
+        return np.empty(0, points.dtype)
+    return points.squared_distances_to(point, rows)
+
+
+@on_points
+def _split(points: Points, group: Labels, count: int) -> dict[int, Floats]:
+    """The rows of each group in this partition."""
+    return {g: points.take(np.flatnonzero(group == g)) for g in range(count)}
+
+
+@one_thread()
+def _together(work: Callable[..., Any], pieces: list[Floats], arguments: tuple[Any, ...]) -> Any:
+    """Work on the rows of one group, which lie together here."""
+    return work(Points.raw(np.concatenate(pieces)), *map(writable, arguments), 1)
+
+
+@on_points
+def _fitted(points: Points, weight: Floats | None, centers: Floats, found: Callable[[CpuFitting], Any]) -> Any:
+    """What is found by one assignment of a partition's rows."""
+    fitting = CpuFitting(points, len(centers), weight, quantize=False)
+    fitting.assign(centers)
+    return found(fitting)
+
+
+def _worst(fitting: CpuFitting, count: int) -> tuple[Floats, Floats]:
+    """The rows farthest from their centres, in the order of the pool, and their chords."""
+    rows: Rows = np.sort(fitting.worst_rows(count))
+    return fitting.upper[rows], made_unit(fitting.points.take(rows))
+
+
+def _added(parts: list[tuple[Float64, Float64]]) -> tuple[Float64, Float64]:
+    return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)

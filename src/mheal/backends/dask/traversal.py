@@ -5,47 +5,87 @@ where they are the front.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from operator import getitem
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from distributed import Future
 
-from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
-from ..cpu.lazy_scores import NOWHERE
+from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Labels, Rows, Scores
+from ..cpu.grouping import row_type
+from ..cpu.lazy_scores import CHUNK, NOWHERE, catch_up, first_scores, stale
 from ..cpu.picks import PickList
-from ..cpu.traversal import FRONT_SHARE, PointFront
-from . import tasks
-from .partitioned import Partitioned
+from ..cpu.points import Points
+from ..cpu.traversal import FRONT_SHARE, CpuPicks, PointFront
+from .transform import on_points
+
+if TYPE_CHECKING:
+    from .rows import DaskRows
+
+Sample = tuple[Floats, Labels]  # some scores of a partition and the groups of these rows: the next bound is from them
+
+
+class Picked(NamedTuple):
+    """Rows that are picked or labelled, their points, squared lengths and weights."""
+
+    rows: Rows
+    P: Floats
+    norm2: Floats
+    weight: Floats
+
+
+class Fixed(NamedTuple):
+    """Does not change: weights as candidates and once picked, and the groups that rows compete in."""
+
+    candidate: Floats
+    placed: Floats
+    group: Labels
+
+
+class Front(NamedTuple):
+    """Rows that travel to the client, ascending, with all that picking among them needs.
+
+    limit, limit_row : in each group, the best score that stays behind, and its row
+    """
+
+    rows: Rows
+    G: Floats
+    score: Floats
+    norm2: Floats
+    candidate: Floats
+    placed: Floats
+    group: Labels
+    limit: Floats
+    limit_row: Rows
+    sample: Sample
 
 
 class DaskPicks(PickList):
     """Picks on the client and a copy on the workers, and the passes that compare the pool with them."""
 
-    def __init__(self, store: Partitioned, capacity: int) -> None:
+    def __init__(self, store: "DaskRows", capacity: int) -> None:
         super().__init__(store.take, capacity, store.shape[1], store.dtype)
         self.store, self.rows, self._sent = store, np.empty(capacity, np.int64), 0
         self._shared: Future | None = None
 
     def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
-        """Append rows of the pool."""
         self.rows[self.count : self.count + len(rows)] = rows
         super().add(rows, weight, norm2)
 
     def shared(self) -> Future:
         """All picks so far, on a worker; only the new ones are sent."""
         pool, new = self.store.pool, slice(self._sent, self.count)
-        more = tasks.Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
+        more = Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
         if self._shared is None:
             self._shared = pool.share(more)
         elif self._sent < self.count:
-            self._shared = pool.client.submit(tasks.append, self._shared, more, pure=False)
+            self._shared = pool.client.submit(_append, self._shared, more, pure=False)
         self._sent = self.count
         return self._shared
 
     def radii(self, weight: Floats) -> tuple[Float64, Scores]:
-        """The largest distance left anywhere after each pick, and scores against all of them."""
         pool = self.store.pool
-        found = pool.gather(self.store.each(tasks.all_radii, pool.split(weight), shared=[self.shared()]))
+        found = pool.gather(self.store.each(_all_radii, pool.split(weight), shared=[self.shared()]))
         worst, norm2, score = zip(*found, strict=True)
         return np.max(worst, axis=0), Scores(np.concatenate(norm2), np.concatenate(score), self.count)
 
@@ -53,7 +93,6 @@ class DaskPicks(PickList):
         self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
         first: Scores | None = None, workers: int | None = None,
     ) -> "list[DaskCandidates]":  # fmt: skip
-        """All rows as candidates, or each of some disjoint groups of ascending rows."""
         return Traversal(self.store, self, groups, weight, placed, first).groups
 
 
@@ -61,14 +100,9 @@ class Traversal:
     """Scores of all rows on the workers, in one or several groups of candidates."""
 
     def __init__(
-        self,
-        store: Partitioned,
-        picks: DaskPicks,
-        groups: Groups | None,
-        weight: Floats | None,
-        placed: Floats | None,
+        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats | None, placed: Floats | None,
         first: Scores | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`first` may hold scores against some picks; without groups all rows compete in one."""
         self.store, self.pool, self.picks = store, store.pool, picks
         self.sizes = [store.shape[0]] if groups is None else [len(rows) for rows in groups]
@@ -77,32 +111,29 @@ class Traversal:
         norm2, score, seen = (None, None, 1) if first is None else first
         group = None if groups is None else store.group_of(groups)
         own = [self.pool.split(A) for A in (weight, placed, group, norm2, score)]
-        begun = store.each(tasks.begin, *own, shared=[picks.shared(), seen, self.step])
-        self.fixed, self.state = self._columns(begun)
-        self.samples = self.pool.gather(self.pool.run(tasks.sample_of, zip(begun, strict=True), [self.step]))
+        begun = store.each(_begin, *own, shared=[picks.shared(), seen, self.step])
+        self.fixed, self.state, samples = self._columns(begun, 3)
+        self.samples: list[Sample] = self.pool.gather(samples)
         self.groups = [DaskCandidates(self, g) for g in range(len(self.sizes))]
 
     def epoch(self) -> None:
         """New fronts for all groups."""
         bounds, room = self._bounds(), self._room()
         shared = [self.picks.shared(), self.excluded, bounds, room, self.step]
-        self.state, travelling = self._columns(
-            self.store.each(tasks.advance_epoch, self.fixed, self.state, shared=shared)
-        )
-        fronts: list[tasks.Front] = self.pool.gather(travelling)
-        self.samples = [(front.sample, front.sample_group) for front in fronts]
+        done = self.store.each(_advance_epoch, self.pool.first, self.fixed, self.state, shared=shared)
+        self.state, travelling = self._columns(done, 2)
+        fronts: list[Front] = self.pool.gather(travelling)
+        self.samples = [front.sample for front in fronts]
         for g, candidates in enumerate(self.groups):
-            candidates.kept = _front(self.picks, fronts, g, bounds[g])
+            candidates.kept = DaskFront(candidates, fronts, g, bounds[g])
 
-    def _columns(self, pairs: Sequence[Future]) -> tuple[list[Future], list[Future]]:
-        """The first and the second result of each task, on the workers."""
-        first, second = (self.pool.run(tasks.item, zip(pairs, strict=True), [i]) for i in (0, 1))
-        return first, second
+    def _columns(self, results: Sequence[Future], count: int) -> list[list[Future]]:
+        """The results of each task one by one, on the workers."""
+        return [self.pool.run(getitem, zip(results, strict=True), [i]) for i in range(count)]
 
     def _bounds(self) -> Floats:
         """For each group a score that about one row in FRONT_SHARE reaches, or that all rows do where they are few."""
-        score = np.concatenate([sample for sample, _ in self.samples])
-        group = np.concatenate([groups for _, groups in self.samples])
+        score, group = (np.concatenate(column) for column in zip(*self.samples, strict=True))
         bounds = np.full(len(self.sizes), PICKED, self.store.dtype)
         for g, n in enumerate(self.sizes):
             own = np.sort(score[group == g])
@@ -114,7 +145,7 @@ class Traversal:
     def _room(self) -> Rows:
         """How many rows of each group may travel from one partition."""
         sizes, row = self.store.sizes, self.store.shape[1] * self.store.dtype.itemsize
-        each = max(sizes.front_rows, sizes.front_bytes // row) / len(self.pool)
+        each = max(sizes.front_rows, sizes.front_bytes // row) / len(self.pool.parts)
         return np.maximum(sizes.group_rows, each * np.array(self.sizes) / self.store.shape[0]).astype(np.int64)
 
 
@@ -127,34 +158,42 @@ class DaskCandidates:
         self.kept: DaskFront | None = None
 
     def exclude(self, rows: Rows) -> None:
-        """These rows of the pool cannot be picked."""
         self.traversal.excluded = np.append(self.traversal.excluded, rows)
         self.remaining -= len(rows)
 
     def left(self) -> int:
-        """How many can still be picked."""
         return self.remaining
 
     def scores(self) -> None:
         """A run on a cluster is not resumed in the middle of its picks."""
 
     def front(self) -> "DaskFront":
-        """The candidates with the largest scores."""
         if self.kept is None or self.kept.used_up:
             self.traversal.epoch()
         assert self.kept is not None
-        self.kept.of = self
         return self.kept
 
 
 class DaskFront(PointFront):
-    """Rows that came to the client."""
+    """The rows of one group that came to the client, and the best that stayed behind."""
 
-    of: DaskCandidates
     used_up = False
 
+    def __init__(self, of: DaskCandidates, fronts: Sequence[Front], group: int, bound: Any) -> None:
+        own = [front.group == group for front in fronts]
+        rows, G, score, norm2, candidate, placed = (
+            np.concatenate([front[i][mine] for front, mine in zip(fronts, own, strict=True)]) for i in range(6)
+        )
+        best = Bound(float(bound), NOWHERE)
+        for front in fronts:
+            limit, row = float(front.limit[group]), int(front.limit_row[group])
+            if row < NOWHERE and (limit > best.score or (limit == best.score and row < best.row)):
+                best = Bound(limit, row)
+        known = Scores(norm2, score, np.full(len(rows), of.picks.count, np.int32))
+        super().__init__(of.picks, rows, G, known, (candidate, placed), best)
+        self.of = of
+
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """Pick from the front while it beats the limit; the rows and their scores."""
         start = self.picks.count
         rows, scores = super().pick(limit, stop)
         self.of.picks.rows[start : self.picks.count] = rows
@@ -163,16 +202,90 @@ class DaskFront(PointFront):
         return rows, scores
 
 
-def _front(picks: DaskPicks, fronts: Sequence[tasks.Front], group: int, bound: Any) -> DaskFront:
-    """The rows of one group that came to the client, and the best that stayed behind."""
-    own = [front.group == group for front in fronts]
-    rows, G, score, norm2, candidate, placed = (
-        np.concatenate([front[i][mine] for front, mine in zip(fronts, own, strict=True)]) for i in range(6)
-    )
-    best = Bound(float(bound), NOWHERE)
-    for front in fronts:
-        limit, row = float(front.limit[group]), int(front.limit_row[group])
-        if row < NOWHERE and (limit > best.score or (limit == best.score and row < best.row)):
-            best = Bound(limit, row)
-    scores = Scores(norm2, score, np.full(len(rows), picks.count, np.int32))
-    return DaskFront(picks, rows, G, scores, (candidate, placed), best)
+# What workers do: pure functions of a partition, of results of earlier tasks on it, and of small arrays.
+
+
+@on_points
+def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
+    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+    picks = CpuPicks(points, len(picked.rows))
+    picks.P[:], picks.norm2[:], picks.weight[:], picks.count = *picked[1:], len(picked.rows)
+    worst, scores = picks.radii(weight)
+    return worst, scores.norm2, scores.score
+
+
+@on_points
+def _begin(
+    points: Points, candidate: Floats | None, placed: Floats | None, group: Labels | None,
+    norm2: Floats | None, score: Floats | None, picked: Picked, seen: int, step: int,
+) -> tuple[Fixed, Scores, Sample]:  # fmt: skip
+    """Scores against the first `seen` picks; those of a sample against all."""
+    n = points.shape[0]
+    candidate = np.ones(n, points.dtype) if candidate is None else candidate
+    group = np.zeros(n, np.int32) if group is None else group
+    if norm2 is None or score is None:
+        norm2, score = np.empty(n, points.dtype), np.empty(n, points.dtype)
+        every = np.arange(n, dtype=row_type(n))
+        first_scores(*points.source, every, 0, n, picked.P[0].copy(), picked.weight[0], candidate, norm2, score)
+    fixed = Fixed(candidate, candidate if placed is None else placed, group)
+    state = Scores(norm2, np.where(group < 0, points.dtype.type(PICKED), score), np.full(n, seen, np.int32))
+    _catch_up(points, picked, fixed, state, np.arange(0, n, step))
+    return fixed, state, _sample(fixed, state, step)
+
+
+@on_points
+def _advance_epoch(
+    points: Points, first: int, fixed: Fixed, before: Scores,
+    picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
+) -> tuple[Scores, Front]:  # fmt: skip
+    """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
+    state = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
+    score, n = state.score, len(before.score)
+    for gone in (picked.rows, excluded):
+        score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED
+    level = bounds[fixed.group]
+    reaching = (score >= level) & (score >= 0)
+    front = np.flatnonzero(reaching)
+    reaching[::step] = True  # the sample too, or the next bound would be too high to pick anything
+    _catch_up(points, picked, fixed, state, np.flatnonzero(reaching))
+    front = front[score[front] >= level[front]]
+    front, limit, left = _best(front, score[front], fixed.group[front], room)
+    travelling = Front(
+        first + front, points.take(front), score[front], state.norm2[front], fixed.candidate[front],
+        fixed.placed[front], fixed.group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE),
+        _sample(fixed, state, step),
+    )  # fmt: skip
+    return state, travelling
+
+
+def _append(picked: Picked, more: Picked) -> Picked:
+    return Picked(*(np.concatenate(pair) for pair in zip(picked, more, strict=True)))
+
+
+def _sample(fixed: Fixed, state: Scores, step: int) -> Sample:
+    return state.score[::step].copy(), fixed.group[::step].copy()
+
+
+def _catch_up(points: Points, picked: Picked, fixed: Fixed, state: Scores, rows: Rows) -> None:
+    """Apply to these rows the picks that their scores have not seen."""
+    t, n = len(picked.rows), points.shape[0]
+    scratch = np.empty((CHUNK, points.shape[1]), points.dtype), np.empty(CHUNK * CHUNK, points.dtype)
+    every, todo = np.arange(n, dtype=row_type(n)), stale(rows, state.seen, t)
+    catch_up(*points.source, every, todo, 0, 1, *picked[1:], t, fixed.candidate, *state, *scratch)
+
+
+def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
+    """The best rows of each group, lowest first among equals; then the best that found no room: its score, and it.
+
+    Where all found room that is none: PICKED, NOWHERE.
+    """
+    limit, left = np.full(len(room), PICKED, score.dtype), np.full(len(room), NOWHERE)
+    kept = []
+    for g in range(len(room)):
+        own = np.flatnonzero(group == g)
+        if len(own) > room[g]:
+            order = own[np.argsort(-score[own], kind="stable")]
+            limit[g], left[g] = score[order[room[g]]], rows[order[room[g]]]
+            own = order[: room[g]]
+        kept.append(own)
+    return rows[np.sort(np.concatenate(kept))], limit, left

@@ -2,51 +2,85 @@
 
 All candidates have stale scores, which are upper bounds. The few per cent with the largest, the front, are gathered and
 caught up by matrix products; of these, again, the few with the largest; and so on, until they fit the device's cache.
-From those rows are picked as long as they beat everything outside. Ties go to the lowest row.
+From those rows are picked as long as they beat everything outside, in bursts, without waiting for the device. A burst
+may run past the point where a candidate outside would be next: those picks are discarded, and the scores go back to
+what they were before it. Ties go to the lowest row.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 import torch
 
 from ..base import NOTHING, PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
-from .cached import CachedCandidates
-from .distances import nearest
-from .picks import PickList
-from .radii import radii
+from .distances import nearest, radii
+from .graphs import capture
+from .placed import Placed
 
 FRONT = 1 << 29  # bytes of the front at most
 CACHE = 1 << 20  # bytes of a processor's cache that rows may take
 FEWEST = 512  # rows whose scores are kept exact
 
 
+class TorchPicks:
+    """The points picked, one after the other, and their weights, on the device."""
+
+    def __init__(self, points: Placed, capacity: int) -> None:
+        self.points, self.count = points, 0
+        self.P = torch.empty((capacity, points.shape[1]), dtype=points.rows.dtype, device=points.device)
+        self.weight = self.P.new_empty(capacity)
+
+    def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
+        self.append(self.points.gather(self.points.index(rows)), self.points.floats(weight))
+
+    def append(self, P: torch.Tensor, weight: torch.Tensor) -> None:
+        new = slice(self.count, self.count + len(P))
+        self.P[new], self.weight[new] = P, weight
+        self.count += len(P)
+
+    def taken(self) -> tuple[Floats, Floats]:
+        return self.P[: self.count].cpu().numpy(), self.weight[: self.count].cpu().numpy()
+
+    def radii(self, weight: Floats) -> tuple[Float64, None]:
+        return radii(self.points, self.P[: self.count], self.weight[: self.count], weight), None
+
+    def candidates(
+        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
+        first: Scores | None = None, workers: int | None = None,
+    ) -> "list[TorchCandidates]":  # fmt: skip
+        """One worker: others work beside it, and no CUDA graph is captured."""
+        points = self.points
+        w = self.weight.new_ones(points.shape[0]) if weight is None else points.floats(weight)
+        more = w if placed is None else points.floats(placed)
+        own: Sequence[Index | None] = [None] if groups is None else groups
+        return [TorchCandidates(self, rows, w, more, workers != 1) for rows in own]
+
+
 class Scored:
     """Rows of the pool, ascending, with what is known of each."""
 
+    fewest = 0  # rows of the front at least
+
     def __init__(
-        self, picks: PickList, rows: torch.Tensor, weight: torch.Tensor, placed: torch.Tensor, norm2: torch.Tensor,
-        score: torch.Tensor, seen: torch.Tensor, room: Callable[[], CachedCandidates], size: int,
-    ) -> None:  # fmt: skip
+        self, picks: TorchPicks, known: Sequence[torch.Tensor], room: "Callable[[], CachedCandidates]", size: int
+    ) -> None:
         """`seen` is how many picks a score has seen; `room` gives the place in the cache, for `size` rows."""
-        self.picks, self.rows, self.weight, self.placed = picks, rows, weight, placed
-        self.norm2, self.score, self.seen, self.room, self.size = norm2, score, seen, room, size
+        self.rows, self.weight, self.placed, self.norm2, self.score, self.seen = known
+        self.picks, self.room, self.size = picks, room, size
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
         """A copy of the points of some of them."""
         return self.picks.points.gather(self.rows[at])
 
     def exclude(self, rows: Rows) -> None:
-        """These rows of the pool cannot be picked."""
         at = torch.searchsorted(self.rows, self.picks.points.index(rows))
         self.score[at] = PICKED
 
     def left(self) -> int:
-        """How many can still be picked."""
         return int((self.score >= 0).sum())
 
     def best(self) -> tuple[float, float]:
-        """The largest score, stale or not, and its row."""
         score, at = self.score.max(dim=0)
         best, row = torch.stack([score.double(), self.rows[at].double()]).tolist()
         return best, row
@@ -54,16 +88,14 @@ class Scored:
     def scores(self) -> None:
         """A run on a device is not resumed in the middle of its picks."""
 
-    def front_size(self) -> int:
-        """Rows in the front; no more than fit the cache where they are few."""
+    def front(self) -> "TorchFront":
         points = self.picks.points
         size = min(len(self.rows) // points.sizes.share, FRONT // (points.shape[1] * points.dtype.itemsize))
-        return self.size if size < 4 * self.size else size
-
-    def front(self) -> "TorchFront":
-        """The candidates with the largest scores (of equal ones the lowest rows), brought up to date."""
+        size = max(size, self.fewest)
+        if size < 4 * self.size:  # so few that they had better fit the cache
+            size = self.size
         with torch.cuda.device_of(self.score):
-            front = TorchFront(self, *self._largest(self.front_size()))
+            front = TorchFront(self, *self._largest(size))
             front.catch_up()
         return front
 
@@ -83,19 +115,15 @@ class TorchFront(Scored):
     """Some of other candidates, whose points lie side by side."""
 
     def __init__(self, of: Scored, at: torch.Tensor, bound: Bound) -> None:
-        super().__init__(
-            of.picks, of.rows[at], of.weight[at], of.placed[at], of.norm2[at], of.score[at], of.seen[at], of.room,
-            of.size,
-        )  # fmt: skip
+        known = of.rows, of.weight, of.placed, of.norm2, of.score, of.seen
+        super().__init__(of.picks, [A[at] for A in known], of.room, of.size)
         self.of, self.at, self.bound, self.G = of, at, bound, of.gather(at)
 
     @property
     def inner(self) -> "TorchFront | None":
-        """The front as candidates, where it is too large to pick from at once."""
         return self if len(self.rows) > self.size else None
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
-        """A copy of the points of some of them."""
         return self.G[at]
 
     def catch_up(self) -> None:
@@ -111,14 +139,12 @@ class TorchFront(Scored):
         self.seen.fill_(picks.count)
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """Pick from the front while it beats the limit; the rows and their scores."""
         with torch.cuda.device_of(self.score):
-            picked = self.room().pick(self.G, self.rows, self.weight, self.placed, self.score, self.seen, limit, stop)
+            picked = self.room().pick(self, limit, stop)
         rows = np.array([row for row, _ in picked], np.int64)
         return rows, np.array([score for _, score in picked], self.picks.points.dtype)
 
     def close(self) -> None:
-        """The scores go back to the candidates that the front was taken from."""
         self.of.score[self.at], self.of.seen[self.at] = self.score, self.seen
 
 
@@ -126,57 +152,85 @@ class TorchCandidates(Scored):
     """Rows that may be picked, by default all, and their scores."""
 
     def __init__(
-        self, picks: PickList, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
+        self, picks: TorchPicks, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
     ) -> None:
         """`members` are ascending rows of the pool."""
         points, sizes = picks.points, picks.points.sizes
         own = torch.arange(points.shape[0], device=points.device) if members is None else points.index(members)
         n, seen = len(own), min(sizes.first, picks.count)
-        cached = min(n, sizes.cached or rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
+        cached = min(n, sizes.cached or _rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
         norm2, score = weight.new_empty(n), weight.new_empty(n)
         since = torch.full((n,), seen, dtype=torch.int32, device=points.device)
-        super().__init__(picks, own, weight[own], placed[own], norm2, score, since, self._cached, cached)
-        self._graphs = graphs
-        self._room: CachedCandidates | None = None
-        for lo, Z in points.chunks_of(members):
+        room = cache(lambda: CachedCandidates(cached, picks, graphs))
+        super().__init__(picks, (own, weight[own], placed[own], norm2, score, since), room, cached)
+        self.fewest = min(n // 4, points.rows.room)  # of a pool on the host many, so that the transfers are few
+        for lo, Z in points.chunks(members):
             part = slice(lo, lo + len(Z))
             norm2[part] = Z.square().sum(1)
             near = nearest(Z, norm2[part], picks.P[:seen], picks.weight[:seen], sizes)
             score[part] = near * self.weight[part]
 
-    def _cached(self) -> CachedCandidates:
-        if self._room is None:
-            self._room = CachedCandidates(self.size, self.picks, self._graphs)
-        return self._room
 
-    def front_size(self) -> int:
-        """Of a pool on the host as many as there is room for, so that the transfers are few."""
-        points = self.picks.points
-        size = min(len(self.rows) // points.sizes.share, FRONT // (points.shape[1] * points.dtype.itemsize))
-        size = max(size, min(len(self.rows) // 4, points.rows.room))
-        return self.size if size < 4 * self.size else size
+class CachedCandidates:
+    """Room for at most `size` candidates, in the same place for every burst, so that a graph can be replayed."""
+
+    def __init__(self, size: int, picks: TorchPicks, graph: bool) -> None:
+        P = picks.P
+        self.picks, self.graph, self.device, self.burst = picks, graph and P.is_cuda, P.device, picks.points.sizes.burst
+        self.G, self.difference = P.new_zeros((size, P.shape[1])), P.new_empty((size, P.shape[1]))
+        self.weight, self.placed, self.score = P.new_zeros(size), P.new_zeros(size), P.new_empty(size)
+        self.before = P.new_empty(size)
+        self.gain, self.at = P.new_empty(self.burst), torch.empty(self.burst, dtype=torch.int64, device=P.device)
+
+    def pick(self, front: TorchFront, bound: Bound, stop: int) -> list[tuple[float, float]]:
+        """Pick from a front, whose scores are exact, while it beats the bound; row and score of each pick."""
+        n = len(front.rows)
+        self.G[:n], self.weight[:n], self.placed[:n] = front.G, front.weight, front.placed
+        self.score[:n], self.score[n:] = front.score, PICKED
+        picked: list[tuple[float, float]] = []
+        replay = self.graph and stop - self.picks.count >= 2 * self.burst  # fewer do not pay for the capture
+        while self.picks.count < stop:
+            wanted = min(self.burst, stop - self.picks.count)
+            if replay:  # makes more than are wanted at the end
+                self._graph.replay()
+            else:
+                self._burst(wanted)
+            found = front.rows[self.at[:wanted].clamp_max(n - 1)].double()
+            numbers, gain = torch.stack([found, self.gain[:wanted].double()]).tolist()
+            good = 0
+            while good < wanted and bound.beaten_by(gain[good], numbers[good]):
+                good += 1
+            at = self.at[:good]
+            self.picks.append(self.G[at], self.placed[at])
+            picked += zip(numbers[:good], gain[:good], strict=True)
+            if good < (self.burst if replay else wanted):
+                self.score.copy_(self.before)
+                self.score[at] = PICKED
+                break
+            front.seen.fill_(self.picks.count)
+        front.score.copy_(self.score[:n])
+        return picked
+
+    @cached_property
+    def _graph(self) -> torch.cuda.CUDAGraph:
+        kept = self.score.clone()
+        graph = capture(lambda: self._burst(self.burst), torch.cuda.Stream(self.device))
+        self.score.copy_(kept)
+        return graph
+
+    def _burst(self, wanted: int) -> None:
+        """So many picks: each is the best of the candidates, and lowers the scores of the others."""
+        self.before.copy_(self.score)
+        for t in range(wanted):
+            at = self.at[t : t + 1]
+            torch.max(self.score[None], dim=1, out=(self.gain[t : t + 1], at))
+            torch.sub(self.G, self.G.index_select(0, at), out=self.difference)
+            distance2 = self.difference.square_().sum(1).mul_(self.weight).mul_(self.placed.index_select(0, at))
+            torch.minimum(self.score, distance2, out=self.score)
+            self.score.index_fill_(0, at, PICKED)
 
 
-class TorchPicks(PickList):
-    """Rows that are labelled or picked, and the passes that compare the pool with them."""
-
-    def radii(self, weight: Floats) -> tuple[Float64, None]:
-        """The largest distance left anywhere after each pick."""
-        return radii(self.points, self, weight), None
-
-    def candidates(
-        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
-        first: Scores | None = None, workers: int | None = None,
-    ) -> list[TorchCandidates]:  # fmt: skip
-        """All rows as candidates, or some groups. One worker: others work beside it, and no CUDA graph is captured."""
-        points = self.points
-        w = self.weight.new_ones(points.shape[0]) if weight is None else points.floats(weight)
-        more = w if placed is None else points.floats(placed)
-        own: Sequence[Index | None] = [None] if groups is None else groups
-        return [TorchCandidates(self, rows, w, more, workers != 1) for rows in own]
-
-
-def rows_that_fit(device: torch.device, row_bytes: int) -> int:
+def _rows_that_fit(device: torch.device, row_bytes: int) -> int:
     """How many rows and their differences stay in the cache of this device."""
-    cache = torch.cuda.get_device_properties(device).L2_cache_size // 4 if device.type == "cuda" else CACHE // 2
-    return max(FEWEST, cache // row_bytes)
+    room = torch.cuda.get_device_properties(device).L2_cache_size // 4 if device.type == "cuda" else CACHE // 2
+    return max(FEWEST, room // row_bytes)

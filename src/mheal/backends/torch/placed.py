@@ -10,31 +10,26 @@ import torch
 
 from ...one_hot import block_deviation, sample_rows
 from ...runtime.threads import spans
-from .pool import refuse_nonfinite
-from .rows import OnDevice, OnHost, Sizes, source
+from ..base import Float64, Floats, Index
+from .rows import OnDevice, OnHost, Sizes, refuse_nonfinite, source
 
 
 class Placed:
     """The rows (x − offset)·scale, made unit where `inverse` is given: one over the length of each."""
 
     def __init__(
-        self,
-        rows: OnDevice | OnHost,
-        offset: torch.Tensor | None = None,
-        scale: torch.Tensor | None = None,
+        self, rows: OnDevice | OnHost, offset: torch.Tensor | None = None, scale: torch.Tensor | None = None,
         inverse: torch.Tensor | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.rows, self.offset, self.scale, self.inverse = rows, offset, scale, inverse
         self.device, self.sizes = rows.device, rows.sizes
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
         return self.rows.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The floating type of results: float64 for float64 pools, else float32."""
         return np.dtype(np.float64 if self.rows.dtype == torch.float64 else np.float32)
 
     @classmethod
@@ -58,13 +53,24 @@ class Placed:
         return cls(rows, mean.to(rows.dtype), scale.to(rows.dtype))
 
     def unit(self) -> Self:
-        """The same rows projected to the unit sphere; rows of length 0 stay 0."""
         return type(self)(self.rows, self.offset, self.scale, self.inverse_lengths)
 
-    def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """All rows in order: where each chunk begins, and its rows. Not to be written to, nor kept."""
-        for lo, X in self.rows.chunks():
-            yield lo, self._transformed(X, slice(lo, lo + len(X)))
+    def chunks(self, rows: Index | None = None) -> Iterator[tuple[int, torch.Tensor]]:
+        """These rows in order, by default all: where each chunk begins, and it. Not to be written to, nor kept."""
+        if rows is None:
+            for lo, X in self.rows.chunks():
+                yield lo, self._transformed(X, slice(lo, lo + len(X)))
+        else:
+            at = self.index(rows)
+            for lo, hi in spans(len(rows), self.sizes.chunk_rows(self.shape[1])):
+                yield lo, self.gather(at[lo:hi])
+
+    def pieces(self, size: int) -> Iterator[tuple[slice, torch.Tensor]]:
+        """All rows in order, at most so many at a time: which, and they."""
+        for lo, Z in self.chunks():
+            for at in range(0, len(Z), size):
+                part = Z[at : at + size]
+                yield slice(lo + at, lo + at + len(part)), part
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
         """A copy of the points of these rows, on the device."""
@@ -87,44 +93,27 @@ class Placed:
         return torch.where(self.lengths > 0, 1.0 / self.lengths, 0.0).to(self.rows.dtype)
 
     def constant(self) -> bool:
-        """Whether all rows coincide with the mean."""
         return self.scale is not None and not bool(self.scale.any())
 
-    def norms(self) -> npt.NDArray[Any]:
-        """Length of each row."""
+    def norms(self) -> Floats:
         return self.lengths.cpu().numpy()
 
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These rows as a plain array."""
+    def take(self, rows: Index) -> Floats:
         return self.gather(self.index(rows)).cpu().numpy()
 
-    def directions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """These rows made unit."""
+    def directions(self, rows: Index) -> Floats:
         at = self.index(rows)
         return (self.gather(at) * self.inverse_lengths[at, None]).cpu().numpy()
 
-    def subset(self, rows: npt.NDArray[Any]) -> Self:
-        """These rows alone, on the device."""
+    def subset(self, rows: Index) -> Self:
         return type(self)(OnDevice(self.gather(self.index(rows)), self.sizes))
 
-    def array(self) -> npt.NDArray[Any]:
-        """All rows as a plain array."""
+    def array(self) -> Floats:
         return np.concatenate([Z.cpu().numpy() for _, Z in self.chunks()])
 
-    def mean(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.float64]:
-        """The mean of these rows, by default of all."""
+    def mean(self, rows: Index | None = None) -> Float64:
         n = self.shape[0] if rows is None else len(rows)
-        parts = (Z for _, Z in self.chunks_of(rows))
-        return (sum(Z.sum(0, dtype=torch.float64) for Z in parts) / n).cpu().numpy()
-
-    def chunks_of(self, rows: npt.NDArray[Any] | None) -> Iterator[tuple[int, torch.Tensor]]:
-        """As `chunks`, but of these rows alone."""
-        if rows is None:
-            yield from self.chunks()
-            return
-        at = self.index(rows)
-        for lo, hi in spans(len(rows), self.sizes.chunk_rows(self.shape[1])):
-            yield lo, self.gather(at[lo:hi])
+        return (sum(Z.sum(0, dtype=torch.float64) for _, Z in self.chunks(rows)) / n).cpu().numpy()
 
     def index(self, rows: npt.NDArray[Any]) -> torch.Tensor:
         """Row numbers on the device."""

@@ -1,13 +1,15 @@
-"""Where the rows of a pool lie, on the device or on the host, and how they come to be worked on."""
+"""Where the rows of a pool lie, on the device or on the host, how they come to be worked on, and checks of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from ... import validation
+from ...exceptions import UserError, UserTypeError
 from ...runtime.threads import run_parts, spans
 
 COPY = 1 << 12  # rows that one thread copies at a time
@@ -71,12 +73,11 @@ class OnHost:
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """All rows in order: where each chunk begins, and its rows, valid until the next chunk."""
+        """The same; rows are valid until the next chunk."""
         parts = spans(self.shape[0], self.sizes.chunk_rows(self.shape[1]))
         yield from self._overlapped(parts) if self.device.type == "cuda" else self._plain(parts)
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
-        """A copy of these rows."""
         rows = at.cpu().numpy()
         host = torch.empty((len(rows), self.shape[1]), dtype=self.dtype)
         out = host.numpy()
@@ -87,12 +88,8 @@ class OnHost:
         return host.to(self.device)
 
     def _copy(self, lo: int, hi: int, out: torch.Tensor) -> None:
-        target = out.numpy()
-
-        def part(span: tuple[int, int]) -> None:
-            target[slice(*span)] = self.X[lo + span[0] : lo + span[1]]
-
-        run_parts(part, spans(hi - lo, COPY))
+        source, target = self.X[lo:hi], out.numpy()
+        run_parts(lambda span: np.copyto(target[slice(*span)], source[slice(*span)]), spans(hi - lo, COPY))
 
     def _plain(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
         for lo, hi in parts:
@@ -136,3 +133,22 @@ def source(X: Any, device: Any = None, limit: float | None = None, sizes: Sizes 
     for lo, part in host.chunks():
         copy[lo : lo + len(part)] = part
     return OnDevice(copy, sizes)
+
+
+def as_pool(X: torch.Tensor) -> torch.Tensor:
+    """The tensor as float32 or float64, rows by columns; the same one-line errors as for arrays."""
+    if X.is_complex() or X.is_sparse:
+        raise UserTypeError(f"X is a {X.dtype} {X.layout} tensor: pass dense real numbers")
+    validation.refuse_shape(tuple(X.shape))
+    X = X.detach()
+    if X.dtype in (torch.float32, torch.float64):
+        return X
+    return X.float() if X.element_size() <= 2 else X.double()  # whichever holds the numbers exactly
+
+
+def refuse_nonfinite(chunks: Iterable[tuple[int, torch.Tensor]]) -> NoReturn:
+    """Raise the error that names the first NaN or infinity."""
+    for lo, part in chunks:
+        if not bool(part.isfinite().all()):
+            validation.refuse_nonfinite(part.cpu().numpy(), lo)
+    raise UserError("X has numbers whose squares overflow: rescale it")
