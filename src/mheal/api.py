@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from .exceptions import DataWarning, UserError, UserTypeError
 from .classes import split_labels
+from .exceptions import DataWarning, UserError, UserTypeError
 from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling
