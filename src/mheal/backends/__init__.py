@@ -56,7 +56,8 @@ def open_rows(
         place = {} if form == "torch" else {"device": device}
         yield _scaled(X, scaling, lambda: points.raw(X, **place), lambda: points.standardized(X, **place))
     else:
-        from .cpu.points import Points, moments
+        from .cpu.points import Points
+        from .cpu.staging import moments
 
         limit = checkpoint.limit
 

@@ -72,40 +72,18 @@ class CpuFitting:
             self.quantized = quantized.empty_rows(0, C.shape[1])
 
     def labels(self) -> Labels:
-        """The centre of each row after the last pass."""
         return self.label
 
     def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
         return made_unit(self.points.take(self.worst_rows(count)))
 
     def worst_rows(self, count: int) -> Rows:
-        """Their numbers."""
+        """Where they are."""
         self.assign(self.C, exact=True)
         usable = np.flatnonzero((self.inverse_norm > 0) & (self.weight > 0))
         return usable[np.argsort(-self.upper[usable], kind="stable")[:count]]
 
     def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
         self.assign(self.C, exact=True)
-        return sum(self._squares(lo, hi) for lo, hi in self.parts)
-
-    def _squares(self, lo: int, hi: int) -> float:
-        counts = self.weight[lo:hi] * (self.inverse_norm[lo:hi] > 0)
-        return float(np.dot(self.upper[lo:hi].astype(np.float64) ** 2, counts))
-
-
-def nearest_centers(points: Staged, centers: Floats) -> Labels:
-    """The nearest of the unit centres for each row, −1 where a row has no direction; nothing else is kept of a row."""
-    labels = np.empty(points.shape[0], np.int32)
-
-    def part(span: tuple[int, int]) -> None:
-        lo, hi = span
-        some = Staged(points.X[lo:hi], points.offset, points.scale, points.factor[:0])
-        fitting = CpuFitting(some, len(centers), quantize=False)
-        fitting.parts = [(0, hi - lo)]  # in this thread
-        fitting.assign(centers)
-        labels[lo:hi] = np.where(some.norms() > 0, fitting.label, -1)
-
-    points.run_parts(part, points.passes())
-    return labels
+        counts = self.weight * (self.inverse_norm > 0)
+        return sum(float(np.dot(self.upper[a:b].astype(np.float64) ** 2, counts[a:b])) for a, b in self.parts)

@@ -42,59 +42,47 @@ class Vectors:
         self.suffix = f"v{n}f{32 if isinstance(scalar, ir.FloatType) else 64}"
 
     def call(self, name: str, result: Any, *args: Any) -> Any:
-        """An LLVM intrinsic."""
         function = ir.FunctionType(result, [a.type for a in args])
         callee = cgutils.get_or_insert_function(self.b.module, function, name)
         return self.b.call(callee, args, fastmath=("fast",) if result in (self.type, self.scalar) else ())
 
     def shuffle(self, x: Any, lanes: list[int]) -> Any:
-        """These lanes of x."""
         return self.b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(self.ints, lanes))
 
     def splat(self, value: Any, kind: Any = None) -> Any:
-        """The same value in all lanes."""
         nothing = ir.Constant(kind or self.type, ir.Undefined)
         return self.shuffle(self.b.insert_element(nothing, value, self.i32(0)), [0] * self.n)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
-        """x·y + z."""
         return self.call(f"llvm.fma.{self.suffix}", self.type, x, y, z)
 
     def above(self, x: Any, y: Any) -> Any:
-        """Lanes in which x > y."""
         return self.b.fcmp_ordered(">", x, y, flags=("fast",))
 
     def max(self, x: Any, y: Any) -> Any:
-        """The larger of each lane."""
         return self.b.select(self.above(x, y), x, y)
 
     def min(self, x: Any, y: Any) -> Any:
-        """The smaller of each lane."""
         return self.b.select(self.above(x, y), y, x)
 
     def largest(self, x: Any) -> Any:
-        """The largest of all lanes."""
         return self.call(f"llvm.vector.reduce.fmax.{self.suffix}", self.scalar, x)
 
     def first_lane(self, mask: Any) -> Any:
-        """The number of the first lane that is set."""
         bits = ir.IntType(self.n)
         found = self.call(f"llvm.cttz.i{self.n}", bits, self.b.bitcast(mask, bits), ir.IntType(1)(0))
         return self.b.zext(found, self.i32)
 
     def lane_is(self, lane: Any) -> Any:
-        """A mask of one lane."""
         numbers = ir.Constant(self.ints, list(range(self.n)))
         return self.b.icmp_unsigned("==", numbers, self.splat(lane, self.ints))
 
     def load(self, pointer: Any, kind: Any = None) -> Any:
-        """A vector from memory."""
         loaded = self.b.load(self.b.bitcast(pointer, (kind or self.type).as_pointer()))
         loaded.align = 4  # rows of a pool are aligned to their numbers only
         return loaded
 
     def store(self, value: Any, pointer: Any) -> None:
-        """A vector to memory."""
         self.b.store(value, self.b.bitcast(pointer, self.type.as_pointer())).align = 4
 
 

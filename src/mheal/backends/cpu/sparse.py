@@ -22,32 +22,26 @@ class SparseRows(UnitRows):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
         rows, columns = self.U.shape
         return rows, columns
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The floating type of results."""
         return np.dtype(self.U.dtype)
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a direction."""
         return np.diff(self.U.indptr) > 0
 
     def directions(self, rows: npt.NDArray[Any]) -> Floats:
-        """These unit rows, dense."""
         dense: Floats = self.U[rows].toarray()
         return dense
 
     def plus_plus(
         self, rows: npt.NDArray[np.int64], weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState
     ) -> npt.NDArray[np.int64]:
-        """k places in `rows` by k-means++ on the sphere."""
         return plus_plus(self.U[rows], weight, k, rng)
 
     def fitting(self, k: int, weight: Floats | None = None) -> "SparseFitting":
-        """Passes that assign every row to one of k centres."""
         return SparseFitting(self, k, weight)
 
 
@@ -65,7 +59,6 @@ class SparseFitting:
         self.mass: npt.NDArray[np.float64] = np.zeros(k)
 
     def assign(self, centers: Floats) -> None:
-        """One pass with these unit centres."""
         self.C, n = centers, len(self.label)
         for lo in range(0, n, BLOCK):
             scores = self.U[lo : lo + BLOCK] @ centers.T
@@ -76,17 +69,14 @@ class SparseFitting:
         self.mass = np.bincount(self.label, self.counts, len(centers)).astype(np.float64, copy=False)
 
     def labels(self) -> npt.NDArray[np.int32]:
-        """The centre of each row after the last pass."""
         return self.label
 
     def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
         usable = np.flatnonzero(self.counts > 0)
         dense: Floats = self.U[usable[np.argsort(self.cosine[usable], kind="stable")[:count]]].toarray()
         return dense
 
     def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, in float64."""
         C, total = self.C.astype(np.float64), 0.0
         for lo in range(0, len(self.label), BLOCK):
             U, label = self.U[lo : lo + BLOCK].astype(np.float64), self.label[lo : lo + BLOCK]
