@@ -21,8 +21,7 @@ from .simd import Arrays, Vectors, kernel, prefetch_row, wide_vectors
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
 PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
-# Rows in a tile of 1, 2, 3 or 4 vectors: as many as keep all totals in registers.
-R1, R2, R3, R4 = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)
+ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # in a tile of 1 to 4 vectors: as many as keep all totals in registers
 AHEAD = 16  # rows whose loading starts in advance
 LEAST = -1e30  # less than any dot product
 
@@ -62,52 +61,61 @@ def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
     return np.ascontiguousarray(panel), bias[None]
 
 
-def _tile(n_rows: int, n_vectors: int, quads: bool = False) -> Any:
-    """An instruction: let a panel's centres compete for the rows rows[z : z + n_rows].
+def _tile(many: bool) -> Any:
+    """An instruction: let a panel's centres compete for the rows from rows[z] on, many of them or one.
 
     best, second and where hold the two best scores so far and the number of the best centre; `base` is the number
-    of the panel's first centre. Centres packed in `quads` are float32 and in one panel.
+    of the panel's first centre. `vectors` is how many the panel has, negative where centres are packed in quads.
     """
 
     @intrinsic
     def tile(
-        typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, base: Any, best: Any, second: Any, where: Any
-    ) -> Any:
+        typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, base: Any, best: Any, second: Any, where: Any,
+        vectors: Any,
+    ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            arrays, kind = Arrays(context, builder, signature.args, args), signature.args[3].dtype
-            vec = Vectors(builder, context.get_value_type(kind), 16 if quads else lanes(str(kind)))
-            intp, quad = args[2].type, ir.VectorType(vec.scalar, 4)
-            offset = [intp(v * vec.n) for v in range(n_vectors)]
-            z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
-            row = [arrays.at(0, builder.load(arrays.at(1, z[r])), intp(0)) for r in range(n_rows)]
-            if quads:
-                row = [builder.bitcast(pointer, quad.as_pointer()) for pointer in row]
-            total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
-            for r in range(n_rows):
-                for v in range(n_vectors):
-                    start = ir.Constant(vec.type, [0.0] * vec.n) if quads else vec.load(arrays.at(4, offset[v]))
-                    builder.store(start, total[r][v])
-            with cgutils.for_range(builder, arrays.length(3, 0)) as loop:
-                centers = [vec.load(arrays.at(3, loop.index, offset[v])) for v in range(n_vectors)]
-                for r in range(n_rows):
-                    pointer = builder.gep(row[r], [loop.index])
-                    if quads:
-                        x = vec.shuffle(vec.load(pointer, quad), [0, 1, 2, 3] * 4)
-                    else:
-                        x = vec.splat(builder.load(pointer))
-                    for v in range(n_vectors):
-                        builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
-            for r in range(n_rows):
-                sums, so_far = [builder.load(pointer) for pointer in total[r]], [arrays.at(i, z[r]) for i in (6, 7, 8)]
-                if quads:
-                    _compete_in_quads(vec, sums, vec.load(arrays.at(4, intp(0))), *so_far)
-                else:
-                    _compete_in_vectors(vec, sums, builder.trunc(args[5], vec.i32), *so_far)
+            for vectors in (1, 2, 3, 4, -2, -3, -4):
+                with builder.if_then(builder.icmp_signed("==", args[9], args[9].type(vectors))):
+                    n_rows = ROWS[abs(vectors) - 1] if many else 1
+                    _emit(context, builder, signature.args, args, n_rows, abs(vectors), vectors < 0)
             return context.get_dummy_value()
 
-        return types.void(X, rows, z, Ct, bias, base, best, second, where), codegen
+        return types.void(X, rows, z, Ct, bias, base, best, second, where, vectors), codegen
 
     return tile
+
+
+def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vectors: int, quads: bool) -> None:
+    """The code of a tile of so many rows and vectors."""
+    arrays = Arrays(context, builder, kinds, args)
+    vec = Vectors(builder, context.get_value_type(kinds[3].dtype), 16 if quads else lanes(str(kinds[3].dtype)))
+    intp, quad = args[2].type, ir.VectorType(vec.scalar, 4)
+    offset = [intp(v * vec.n) for v in range(n_vectors)]
+    z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
+    row = [arrays.at(0, builder.load(arrays.at(1, z[r])), intp(0)) for r in range(n_rows)]
+    if quads:
+        row = [builder.bitcast(pointer, quad.as_pointer()) for pointer in row]
+    total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
+    for r in range(n_rows):
+        for v in range(n_vectors):
+            start = ir.Constant(vec.type, [0.0] * vec.n) if quads else vec.load(arrays.at(4, offset[v]))
+            builder.store(start, total[r][v])
+    with cgutils.for_range(builder, arrays.length(3, 0)) as loop:
+        centers = [vec.load(arrays.at(3, loop.index, offset[v])) for v in range(n_vectors)]
+        for r in range(n_rows):
+            pointer = builder.gep(row[r], [loop.index])
+            if quads:
+                x = vec.shuffle(vec.load(pointer, quad), [0, 1, 2, 3] * 4)
+            else:
+                x = vec.splat(builder.load(pointer))
+            for v in range(n_vectors):
+                builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
+    for r in range(n_rows):
+        sums, so_far = [builder.load(pointer) for pointer in total[r]], [arrays.at(i, z[r]) for i in (6, 7, 8)]
+        if quads:
+            _compete_in_quads(vec, sums, vec.load(arrays.at(4, intp(0))), *so_far)
+        else:
+            _compete_in_vectors(vec, sums, builder.trunc(args[5], vec.i32), *so_far)
 
 
 def _compete_in_vectors(vec: Vectors, scores: list[Any], base: Any, best: Any, second: Any, where: Any) -> None:
@@ -154,13 +162,7 @@ def _compete(vec: Vectors, top: Any, runner_up: Any, number: Any, best: Any, sec
     b.store(b.select(won, number(lane), b.load(where)), where)
 
 
-_one_1, _many_1 = _tile(1, 1), _tile(R1, 1)
-_one_2, _many_2 = _tile(1, 2), _tile(R2, 2)
-_one_3, _many_3 = _tile(1, 3), _tile(R3, 3)
-_one_4, _many_4 = _tile(1, 4), _tile(R4, 4)
-_one_quad_2, _many_quad_2 = _tile(1, 2, quads=True), _tile(R2, 2, quads=True)
-_one_quad_3, _many_quad_3 = _tile(1, 3, quads=True), _tile(R3, 3, quads=True)
-_one_quad_4, _many_quad_4 = _tile(1, 4, quads=True), _tile(R4, 4, quads=True)
+_tile_many, _tile_one = _tile(True), _tile(False)
 
 
 @kernel
@@ -173,47 +175,6 @@ def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
 
 
 @kernel
-def _panel(
-    X: Any, rows: Any, n: int, Ct: Any, bias: Any, base: int, vectors: int, quads: bool, best: Any, second: Any,
-    where: Any,
-) -> None:  # fmt: skip
-    wide_vectors()
-    step = R1 if vectors == 1 else R2 if vectors == 2 else R3 if vectors == 3 else R4
-    for z in range(0, n - step + 1, step):
-        if base == 0:  # later panels find the rows in cache
-            _prefetch_ahead(X, rows, z, step, n)
-        if quads and vectors == 2:
-            _many_quad_2(X, rows, z, Ct, bias, base, best, second, where)
-        elif quads and vectors == 3:
-            _many_quad_3(X, rows, z, Ct, bias, base, best, second, where)
-        elif quads:
-            _many_quad_4(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 1:
-            _many_1(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 2:
-            _many_2(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 3:
-            _many_3(X, rows, z, Ct, bias, base, best, second, where)
-        else:
-            _many_4(X, rows, z, Ct, bias, base, best, second, where)
-    for z in range(n - n % step, n):
-        if quads and vectors == 2:
-            _one_quad_2(X, rows, z, Ct, bias, base, best, second, where)
-        elif quads and vectors == 3:
-            _one_quad_3(X, rows, z, Ct, bias, base, best, second, where)
-        elif quads:
-            _one_quad_4(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 1:
-            _one_1(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 2:
-            _one_2(X, rows, z, Ct, bias, base, best, second, where)
-        elif vectors == 3:
-            _one_3(X, rows, z, Ct, bias, base, best, second, where)
-        else:
-            _one_4(X, rows, z, Ct, bias, base, best, second, where)
-
-
-@kernel
 def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
     """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
     wide_vectors()
@@ -221,8 +182,16 @@ def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best:
         best[z] = LEAST
         second[z] = LEAST
         where[z] = 0
-    quads = panels.shape[1] != X.shape[1]  # four coordinates a step
     width = panels.shape[2]
     for p in range(panels.shape[0]):
-        vectors = width // 16 if quads else min(PANEL, -(-(k - p * width) // (width // PANEL)))
-        _panel(X, rows, n, panels[p], bias[p], p * width, vectors, quads, best, second, where)
+        if panels.shape[1] == X.shape[1]:
+            vectors = min(PANEL, -(-(k - p * width) // (width // PANEL)))
+        else:  # four coordinates a step
+            vectors = -(width // 16)
+        step, base = ROWS[abs(vectors) - 1], p * width
+        for z in range(0, n - step + 1, step):
+            if p == 0:  # later panels find the rows in cache
+                _prefetch_ahead(X, rows, z, step, n)
+            _tile_many(X, rows, z, panels[p], bias[p], base, best, second, where, vectors)
+        for z in range(n - n % step, n):
+            _tile_one(X, rows, z, panels[p], bias[p], base, best, second, where, vectors)

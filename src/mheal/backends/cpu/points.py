@@ -1,13 +1,12 @@
 """The rows of a pool in this process: in memory, or in a memory-mapped file that is read part by part."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import spans
-from ..base import STATE, Arrays, Floats, Groups, Index, Labels, Rows, RowStore, Scores, Work, run_groups
+from ..base import Floats, Groups, Index, Labels, Rows, RowStore, Scores
 from .fitting import CpuFitting
 from .grouping import written_apart
 from .lazy_scores import first_scores
@@ -69,11 +68,9 @@ class Points(Staged, RowStore):
             self.yield_point()
         return [Scores(norm2, d2, 1) for d2 in scores]
 
-    def map_groups(
-        self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
-    ) -> list[Arrays]:
+    def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> tuple[Callable[[int], RowStore], int]:
         """As above; with a checkpoint on disk the groups are first written there, one after the other."""
         if not checkpoint.on_disk:
-            return super().map_groups(work, groups, arguments, name, checkpoint)
-        apart = [Points.raw(A, self.limit, self.sizes) for A in written_apart(self, groups, checkpoint)]
-        return run_groups(work, groups, arguments, name, checkpoint, apart.__getitem__, STATE)
+            return super().apart(groups, checkpoint)
+        files = written_apart(self, groups, checkpoint)
+        return lambda g: Points.raw(files[g], self.limit, self.sizes), 0

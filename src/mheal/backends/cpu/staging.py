@@ -8,7 +8,7 @@ import numpy as np
 
 from ...runtime.memory import MemoryLimit
 from ...runtime.threads import run_parts, spans
-from ...validation import refuse_nonfinite
+from ...validation import refuse_nonfinite, working_dtype
 from ..base import Float64, Floats, Index
 from .simd import kernel, prefetch_row, wide_vectors
 
@@ -136,7 +136,7 @@ class Staged:
     @classmethod
     def raw(cls, X: Floats, limit: MemoryLimit | None = None, sizes: Sizes = SIZES) -> Self:
         """The rows as they are."""
-        empty = np.empty(0, _working_dtype(X))
+        empty = np.empty(0, working_dtype(X.dtype))
         return cls(X, empty, empty, empty, limit, sizes)
 
     @classmethod
@@ -147,7 +147,7 @@ class Staged:
         mean, deviation = known or moments(X, limit)
         if not np.isfinite(deviation).all():
             refuse_nonfinite(X)
-        dtype = _working_dtype(X)
+        dtype = working_dtype(X.dtype)
         # A column whose spread is lost in rounding is constant for all we can tell.
         constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
         scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
@@ -236,7 +236,3 @@ class Staged:
         if rows is None:
             return np.sum(self.run_parts(total, self.passes()), axis=0) / len(self.X)
         return np.sum([total(span) for span in spans(len(rows), PASS_ROWS)], axis=0) / len(rows)
-
-
-def _working_dtype(X: Floats) -> np.dtype[Any]:
-    return np.dtype(np.float64 if X.dtype == np.float64 else np.float32)
