@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mheal.backends.cpu.points import Points, Sizes
+from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.staging import Sizes
 
 SMALL = Sizes(pass_rows=64, front_rows=40, task_rows=32, span_bytes=1, together=4)
 

@@ -21,7 +21,7 @@ import torch
 
 import mheal
 from mheal.backends.torch import Points
-from mheal.cluster.lloyd import lloyd
+from mheal.cluster.spherical import lloyd
 from mheal.runtime.checkpoint import NullCheckpoint
 from pools import mixture
 

@@ -6,7 +6,8 @@ import pytest
 import reference
 from mheal.algorithms.density import local_spacing
 from mheal.backends.cpu import neighbours
-from mheal.backends.cpu.points import Points, Sizes
+from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.staging import Sizes
 
 
 @pytest.mark.parametrize("k", [1, 4])

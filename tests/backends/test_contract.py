@@ -5,8 +5,8 @@ import pytest
 
 import reference
 from mheal import SphericalKMeans
-from mheal.cluster.lloyd import lloyd
 from mheal.cluster.sampled import sampled_clusters
+from mheal.cluster.spherical import lloyd
 from stores import Memory, mixture, unit
 
 

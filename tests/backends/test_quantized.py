@@ -4,7 +4,7 @@ import pytest
 from mheal import SphericalKMeans
 from mheal.backends.cpu import quantized
 from mheal.backends.cpu.points import Points
-from mheal.cluster.lloyd import lloyd
+from mheal.cluster.spherical import lloyd
 from mheal.runtime.memory import MemoryLimit
 
 pytestmark = pytest.mark.skipif(not quantized.usable(10_000, 32, 8), reason="this CPU has no VNNI")

@@ -6,7 +6,8 @@ import pytest
 import reference
 from mheal.algorithms.density import DensityWeights
 from mheal.algorithms.farthest_first import traverse
-from mheal.backends.cpu.points import Points, Sizes
+from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.staging import Sizes
 
 
 def picks_of(points, rows, weight):

@@ -7,7 +7,8 @@ import reference
 from mheal.algorithms.density import DensityWeights
 from mheal.algorithms.farthest_first import traverse
 from mheal.backends.cpu import traversal
-from mheal.backends.cpu.points import Points, Sizes
+from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.staging import Sizes
 
 
 def random_pool(seed):

@@ -12,7 +12,8 @@ from mheal.algorithms.density import density_weights, local_spacing
 from mheal.algorithms.facility_location import representatives
 from mheal.algorithms.farthest_first import spread
 from mheal.algorithms.within_clusters import spread_balanced, spread_within_clusters
-from mheal.backends.cpu.points import Points, Sizes, moments
+from mheal.backends.cpu.points import Points
+from mheal.backends.cpu.staging import Sizes, moments
 from mheal.cluster import SphericalKMeans
 from mheal.cluster.sampled import clustered
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun, mark

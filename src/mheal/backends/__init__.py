@@ -28,8 +28,7 @@ def to_numpy(X: Any) -> npt.NDArray[Any]:
     """The rows of an array or a tensor as an array."""
     if form_of(X) != "torch":
         return np.asarray(X)
-    rows: npt.NDArray[Any] = import_module(".torch", __package__).as_pool(X).cpu().numpy()
-    return rows
+    return import_module(".torch", __package__).as_pool(X).cpu().numpy()
 
 
 @contextmanager
@@ -56,7 +55,8 @@ def open_rows(
         place = {} if form == "torch" else {"device": device}
         yield _scaled(X, scaling, lambda: points.raw(X, **place), lambda: points.standardized(X, **place))
     else:
-        from .cpu.points import Points, moments
+        from .cpu.points import Points
+        from .cpu.staging import moments
 
         limit = checkpoint.limit
 

@@ -88,9 +88,7 @@ class Picks(Counted, Protocol):
 class Front(Protocol):
     """The candidates with the largest stale scores, brought up to date."""
 
-    @property
-    def bound(self) -> Bound:
-        """The best that the other candidates may be."""
+    bound: Bound  # the best that the other candidates may be
 
     @property
     def inner(self) -> "LargeFront | None":
@@ -232,8 +230,7 @@ class RowStore(UnitRows):
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Which rows have a direction."""
-        found: npt.NDArray[np.bool_] = self.norms() > 0
-        return found
+        return self.norms() > 0
 
     def forget_norms(self) -> None:
         """Free their memory; they can be computed again."""
@@ -261,29 +258,25 @@ class RowStore(UnitRows):
 
         `work` is a function of a module, so that it can be sent to another machine; groups are disjoint.
         """
-        size = STATE + self.shape[1] * self.dtype.itemsize
-        return run_groups(work, groups, arguments, name, checkpoint, lambda g: self.subset(groups[g]), size)
+        store_of, row = self.apart(groups, checkpoint)
+        room = (STATE + row) * max(map(len, groups), default=1)
+        workers = max(1, min(thread_count(), checkpoint.room() // room))
+        inner = None if workers == 1 else 1  # threads, inside a group
+
+        def one(g: int) -> Arrays:
+            return checkpoint.stage(f"{name} {g}", lambda: work(store_of(g), *arguments[g], inner), part=True)
+
+        order = sorted(range(len(groups)), key=lambda g: -len(groups[g]))  # the largest first: threads end together
+        with single_threaded_blas():
+            done = dict(zip(order, run_parts(one, order, workers, checkpoint.yield_point), strict=True))
+        return [done[g] for g in range(len(groups))]
+
+    def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> "tuple[Callable[[int], RowStore], int]":
+        """The rows of each group as a store, by the number of the group, and the bytes of memory that a row takes."""
+        return lambda g: self.subset(groups[g]), self.shape[1] * self.dtype.itemsize
 
 
 def made_unit(A: Floats) -> Floats:
     """The rows of A made unit, in place; rows of length 0 stay 0."""
     norms = np.linalg.norm(A, axis=1, keepdims=True)
     return np.divide(A, norms, out=A, where=norms > 0)
-
-
-def run_groups(
-    work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint,
-    store_of: Callable[[int], RowStore], row_bytes: int,
-) -> list[Arrays]:  # fmt: skip
-    """work(the store of a group, *its arguments, workers) for each, in as many threads as memory allows."""
-    room = row_bytes * max(map(len, groups), default=1)
-    workers = max(1, min(thread_count(), checkpoint.room() // room))
-    inner = None if workers == 1 else 1  # threads, inside a group
-
-    def one(g: int) -> Arrays:
-        return checkpoint.stage(f"{name} {g}", lambda: work(store_of(g), *arguments[g], inner), part=True)
-
-    order = sorted(range(len(groups)), key=lambda g: -len(groups[g]))  # the largest first, so that threads end together
-    with single_threaded_blas():
-        done = run_parts(one, order, workers, checkpoint.yield_point)
-    return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]

@@ -4,12 +4,9 @@ A sample also saves a pool on disk most of its passes. Without one, every iterat
 bounds skip; starts and results are then those of the pool in memory.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from ..backends.base import Floats, RowStore
+from ..backends.base import Arrays, Floats, Labels, RowStore
 from ..runtime.checkpoint import NullCheckpoint
 from .spherical import SphericalKMeans
 
@@ -23,7 +20,7 @@ def auto_clusters(n: int) -> int:
 
 def sampled_clusters(
     rows: RowStore, kmeans: SphericalKMeans, sample: int | None, rng: np.random.RandomState
-) -> tuple[npt.NDArray[np.int32], Floats]:
+) -> tuple[Labels, Floats]:
     """A label for each row, and the unit centres, fitted on at most `sample` rows (None: on all)."""
     n = rows.shape[0]
     if sample is None or n <= max(sample, kmeans.n_clusters):
@@ -41,19 +38,15 @@ def sampled_clusters(
 
 
 def clustered(
-    rows: RowStore,
-    kmeans: SphericalKMeans,
-    sample: int | None,
-    scaling: str,
-    rng: np.random.RandomState,
+    rows: RowStore, kmeans: SphericalKMeans, sample: int | None, scaling: str, rng: np.random.RandomState,
     checkpoint: NullCheckpoint,
-) -> tuple[RowStore, npt.NDArray[np.int32], Floats]:
+) -> tuple[RowStore, Labels, Floats]:  # fmt: skip
     """The rows that distances are measured between, a spherical cluster for each (Eq. 9), and the unit centres.
 
     Rows are clustered as a stage of the checkpoint, and after it projected to the sphere if `scaling` is "unit".
     """
 
-    def cluster() -> dict[str, npt.NDArray[Any]]:
+    def cluster() -> Arrays:
         return dict(zip(("labels", "centers"), sampled_clusters(rows, kmeans, sample, rng), strict=True))
 
     labels, centers = checkpoint.stage("clusters", cluster, rng).values()
@@ -63,7 +56,7 @@ def clustered(
     return rows, labels, centers
 
 
-def _nearest_to_origin(rows: RowStore, labels: npt.NDArray[np.int32], k: int) -> int:
+def _nearest_to_origin(rows: RowStore, labels: Labels, k: int) -> int:
     """The cluster whose mean is nearest to 0: where rows go that have no direction."""
     members = (np.flatnonzero(labels == c)[:1000] for c in range(k))
     lengths = [float(np.linalg.norm(rows.take(m).mean(axis=0))) if len(m) else np.inf for m in members]

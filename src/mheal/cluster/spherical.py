@@ -1,7 +1,8 @@
-"""SphericalKMeans: clusters of directions, as a scikit-learn estimator."""
+"""SphericalKMeans: clusters of directions, as a scikit-learn estimator, and Lloyd's iterations on the sphere."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +13,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..backends.base import UnitRows
+from ..backends.base import Fitting, Floats, Labels, UnitRows
 from ..backends.cpu.points import Points
 from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
 from ..parameters import COUNT, NOT_NEGATIVE, check_parameters
-from .lloyd import Clustering, lloyd
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
 SEEDING = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
+WORST = 16  # rows looked at for each empty cluster, since some may be equal
+NONE = 1e-9  # of the largest weight or sum: less is an empty cluster, or rows that cancel
+CANCELS = 1e-3  # of the total weight: a smaller inertia is computed without cancellation
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -98,28 +101,30 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             )
         return self.fit_rows(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
 
-    def fit_rows(self, rows: UnitRows, weight: npt.NDArray[Any] | None = None) -> "SphericalKMeans":
+    def fit_rows(self, rows: UnitRows, weight: Floats | None = None) -> "SphericalKMeans":
         """As `fit`, for rows that were checked and lie in a store of any backend."""
         rng = check_random_state(self.random_state)
 
         def one(run: int) -> Clustering:
             start = self._seed(rows, weight, rng)
-            return lloyd(
-                rows, start, weight, max_iter=self.max_iter, tol=self.tol,
-                progress=lambda i, shift: self._report(run, i, shift),
-            )  # fmt: skip
+            return lloyd(rows, start, weight, self.max_iter, self.tol, partial(self._report, run))
 
-        best = min((one(run) for run in range(self._runs())), key=lambda result: result.inertia)
-        self.cluster_centers_, self.labels_ = best.centers, best.labels
-        self.inertia_, self.n_iter_ = best.inertia, best.n_iter
-        self._n_features_out = len(best.centers)
+        if not isinstance(self.init, str):
+            runs = 1
+        elif self.n_init == "auto":
+            runs = 10 if self.init == "random" else 1
+        else:
+            runs = int(self.n_init)
+        best = min((one(run) for run in range(runs)), key=lambda result: result.inertia)
+        self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_ = best
+        self._n_features_out = len(self.cluster_centers_)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any) -> Labels:
         """Label of each row of X: the centre with the largest cosine."""
         return np.concatenate([cosine.argmax(axis=1) for _, cosine in self._blocks(X)]).astype(np.int32)
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> Floats:
         """Chord from each row of X, projected to the sphere, to each centre: (n_samples, n_clusters)."""
         out = []
         for U, cosine in self._blocks(X):
@@ -138,7 +143,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             total += float(lost[np.asarray(abs(U).sum(axis=1)).ravel() > 0].sum())
         return -total
 
-    def _blocks(self, X: Any) -> Iterator[tuple[Any, npt.NDArray[Any]]]:
+    def _blocks(self, X: Any) -> Iterator[tuple[Any, Floats]]:
         """Unit rows of X, a block at a time, and their cosines with all centres."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -153,14 +158,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             accept_large_sparse=False, copy=False, ensure_all_finite=sparse.issparse(X) or not reset,
         )  # fmt: skip
 
-    def _runs(self) -> int:
-        if not isinstance(self.init, str):
-            return 1
-        if self.n_init == "auto":
-            return 10 if self.init == "random" else 1
-        return int(self.n_init)
-
-    def _seed(self, X: UnitRows, weight: npt.NDArray[Any] | None, rng: np.random.RandomState) -> npt.NDArray[Any]:
+    def _seed(self, X: UnitRows, weight: Floats | None, rng: np.random.RandomState) -> Floats:
         """Unit centres to start from."""
         if not isinstance(self.init, str):
             given = np.array(self.init, dtype=X.dtype, order="C")
@@ -174,9 +172,11 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             usable = np.resize(usable, self.n_clusters)
         if self.init == "random":
             return X.directions(rng.choice(usable, self.n_clusters, replace=False))
-        sample = _sampled(usable, self.n_clusters, rng)
-        w = np.ones(len(sample)) if weight is None else weight[sample]
-        return X.directions(sample[X.plus_plus(sample, w, self.n_clusters, rng)])
+        size = max(SEEDING, 20 * self.n_clusters)
+        if len(usable) > size:
+            usable = np.sort(rng.choice(usable, size, replace=False))
+        w = np.ones(len(usable)) if weight is None else weight[usable]
+        return X.directions(usable[X.plus_plus(usable, w, self.n_clusters, rng)])
 
     def _report(self, run: int, iteration: int, shift: float) -> None:
         if self.verbose:
@@ -191,9 +191,62 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return tags
 
 
-def _sampled(usable: npt.NDArray[np.int64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
-    """Rows to seed from: all usable ones, or a random sample of them, ascending."""
-    size = max(SEEDING, 20 * k)
-    if len(usable) <= size:
-        return usable
-    return np.sort(rng.choice(usable, size, replace=False))
+class Clustering(NamedTuple):
+    """The result of one run: unit centres, a label per row, Σ w(1 − cos), and how many iterations it took."""
+
+    centers: Floats
+    labels: Labels
+    inertia: float
+    n_iter: int
+
+
+def lloyd(
+    rows: UnitRows, centers: Floats, weight: Floats | None = None, max_iter: int = 60, tol: float = 1e-4,
+    progress: Callable[[int, float], None] | None = None,
+) -> Clustering:  # fmt: skip
+    """Spherical k-means from these unit centres; rows of length 0 carry no weight.
+
+    Ends when the centres rest, or move by less than `tol` times the mean variance of a column. `progress` is called
+    with each iteration and the squared distance that the centres moved.
+    """
+    C = centers.astype(rows.dtype)
+    fitting = rows.fitting(len(C), weight)
+    iteration, enough = 0, 0.0
+    for iteration in range(1, max_iter + 1):
+        fitting.assign(C)
+        if iteration == 1 and fitting.mass.sum() > 0:
+            mean = fitting.sums.sum(axis=0) / fitting.mass.sum()
+            enough = tol * max(0.0, 1.0 - float(mean @ mean)) / len(mean)
+        new = _updated(C, fitting)
+        moved = np.linalg.norm(new.astype(np.float64) - C, axis=1)
+        C, shift = new, float(moved @ moved)
+        if progress:
+            progress(iteration, shift)
+        if shift <= enough:
+            break
+    fitting.assign(C)  # labels that belong to the final centres
+    return Clustering(C, fitting.labels(), _inertia(C, fitting), iteration)
+
+
+def _updated(C: Floats, fitting: Fitting) -> Floats:
+    """c = normalise(Σ x̂); empty clusters move to the rows farthest from their centres, different ones if possible."""
+    length = np.linalg.norm(fitting.sums, axis=1)
+    alive = length > NONE * length.max()
+    new = C.astype(np.float64)
+    new[alive] = fitting.sums[alive] / length[alive, None]
+    empty = np.flatnonzero(fitting.mass < NONE * fitting.mass.max())
+    if len(empty):
+        worst = fitting.worst(WORST * len(empty))
+        _, first_seen = np.unique(worst, axis=0, return_index=True)
+        chosen = worst[np.sort(first_seen)[: len(empty)]].astype(np.float64)
+        new[empty] = np.resize(chosen, (len(empty), C.shape[1]))
+    return new.astype(C.dtype)
+
+
+def _inertia(C: Floats, fitting: Fitting) -> float:
+    """Σ w(1 − cos) for the present labels and centres; rows without a direction count for nothing."""
+    total = float(fitting.mass.sum())
+    inertia = total - float(np.vdot(fitting.sums, C.astype(np.float64)))  # Σ w·cos = Σ c·(sum of c's unit rows)
+    if inertia > CANCELS * total:
+        return inertia
+    return fitting.squared_chords() / 2  # that difference cancels where all rows are close to their centres

@@ -1,6 +1,10 @@
-"""Passes of spherical k-means over rows in memory: exact, with bounds that skip rows.
+"""Passes of spherical k-means over rows in memory: exact, with bounds that skip rows, and quantized rows that go first.
 
-Rows of length 0 carry no weight. Memory allowing, a copy of the rows quantized to 16 bits is kept as well.
+Rows need not be unit: a row's cosine is its dot product times `inverse_norm`; rows of length 0 carry no weight. Each
+row keeps an upper bound on the chord to its own centre and a lower bound on the chord to every other one (Hamerly
+2010). When centres move, the bounds move by the same chord, and a row whose own centre is still nearer than any other
+can be is not even read. Where most rows of a block must be looked at, their copies in 16 bits are, memory allowing, and
+the rows themselves only if these leave two centres possible. Sums are corrected only for rows that changed hands.
 """
 
 from typing import Any
@@ -10,11 +14,181 @@ import numpy as np
 from ...runtime.threads import spans
 from ..base import Floats, Labels, Rows, made_unit
 from . import quantized
-from .assignment import BLOCK, assign_part
-from .nearest_centers import pack
-from .staging import Staged
+from .nearest_centers import pack, two_nearest
+from .quantized import LANES, UNIT, quantize, two_nearest_quantized
+from .simd import finite_kernel, kernel, prefetch_row, wide_vectors
+from .staging import Staged, stage
 
 AT_ONCE = 1 << 25  # bytes of rows between two yield points
+BLOCK = 512  # rows worked on together: they stay in cache
+FLUSH = 4096  # rows summed in their own precision before float64 takes over: float32 drifts at a million
+SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
+
+
+@finite_kernel
+def _suspects(a: int, b: int, label: Any, moved: Any, farthest: Any, upper: Any, lower: Any, rows: Any) -> int:
+    """Move the bounds of rows a..b along with the centres; collect the rows that may have a new centre."""
+    wide_vectors()
+    slack = upper.dtype.type(SLACK)
+    m = 0
+    for i in range(a, b):
+        u, l = upper[i] + moved[label[i]], lower[i] - farthest
+        upper[i], lower[i] = u, l
+        rows[m] = i
+        m += u + slack >= l
+    return m
+
+
+@finite_kernel
+def _chords(cosine: Any, m: int) -> None:
+    """Turn cosines into chords on the unit sphere, in place."""
+    wide_vectors()
+    zero, two = cosine.dtype.type(0), cosine.dtype.type(2)  # a plain 2 would take numba to float64
+    for z in range(m):
+        square = two - two * cosine[z]
+        cosine[z] = square if square > zero else zero
+    for z in range(m):
+        cosine[z] = np.sqrt(cosine[z])
+
+
+@kernel
+def _dot(x: Any, y: Any) -> Any:
+    wide_vectors()
+    total = y.dtype.type(0)
+    for t in range(y.size):
+        total += x[t] * y[t]
+    return total
+
+
+@kernel
+def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
+    """Take u·source[at] and its weight from centre `old` (none if negative) and give them to centre `new`.
+
+    Indices, not views: counting the references to a view makes threads wait for each other.
+    """
+    wide_vectors()
+    mass[new] += weight
+    for t in range(partial.shape[1]):
+        partial[new, t] += u * source[at, t]
+    if old >= 0:
+        mass[old] -= weight
+        for t in range(partial.shape[1]):
+            partial[old, t] -= u * source[at, t]
+
+
+@kernel
+def _settle(partial: Any, sums: Any) -> None:
+    """Move what has been summed in the rows' precision to the float64 sums."""
+    for c in range(sums.shape[0]):
+        for t in range(sums.shape[1]):
+            sums[c, t] += partial[c, t]
+            partial[c, t] = 0
+
+
+@kernel
+def assign_part(
+    X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
+    C: Any, panels: Any, bias: Any, moved: Any, farthest: Any,
+    small: Any, small_panels: Any, small_bias: Any, tolerance: float,
+    label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool, G: Any, staged: Any,
+) -> int:  # fmt: skip
+    """Assign rows lo..hi to the nearest of the unit centres C; `panels` and `small_panels` are these, packed.
+
+    `moved` are the chords that the centres have gone since the last pass, `farthest` the longest of them. `sums` and
+    `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
+    there are no bounds yet, and rows are quantized; after an `exact` one, `upper` is the chord itself and not only a
+    bound on it. `small` are the quantized rows, or empty. G is scratch for BLOCK rows, `staged` a read-only view of it:
+    of the type of X, so that the tiles are compiled once. Returns how many quantized rows left two centres possible.
+    """
+    wide_vectors()
+    k, d = sums.shape
+    in_place = offset.size == 0 and X.dtype == C.dtype
+    rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
+    some, wanted = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)  # some of `rows`: as places there, as rows of X
+    best, second, where = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, np.int32)
+    top, runner_up, small_where = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    high, low, inverse = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
+    partial, pending, looks = np.zeros((k, d), C.dtype), 0, 0
+    unit, off = C.dtype.type(1 / UNIT**2), C.dtype.type(tolerance)
+
+    for a in range(lo, hi, BLOCK):
+        b = min(hi, a + BLOCK)
+        m = 0 if first else _suspects(a, b, label, moved, farthest, upper, lower, rows)
+        quick = small.size > 0 and (first or exact or 4 * m > b - a)
+        if first or exact or quick:
+            m = b - a
+            for z in range(m):
+                rows[z] = a + z
+        for z in range(m):
+            inverse[z] = inverse_norm[rows[z]]
+
+        n, looked = m, every  # how many rows to look at, and which of `rows` they are
+        if quick:
+            for z in range(0, m, LANES):
+                if first and in_place:
+                    quantize(X[a + z : b], min(LANES, m - z), inverse[z:], small, (a + z) // LANES)
+                elif first:
+                    stage(X, rows[z:], min(LANES, m - z), offset, scale, scale[:0], G)
+                    quantize(staged, min(LANES, m - z), inverse[z:], small, (a + z) // LANES)
+            two_nearest_quantized(small, a // LANES, m, small_panels, small_bias, top, runner_up, small_where)
+            for z in range(m):  # the nearest centre is at most this far, every other one at least that far
+                high[z] = (C.dtype.type(top[z]) - off) * unit
+                low[z] = (C.dtype.type(runner_up[z]) + off) * unit
+            n, looked = 0, some
+            for z in range(m):
+                some[n] = z
+                n += high[z] <= low[z]
+            looks += n
+        for y in range(n):
+            wanted[y] = rows[looked[y]]
+        if in_place:
+            two_nearest(X, wanted, n, panels, bias, k, best, second, where)
+        else:
+            stage(X, wanted, n, offset, scale, scale[:0], G)
+            two_nearest(staged, every, n, panels, bias, k, best, second, where)
+        for y in range(n):
+            best[y] *= inverse[looked[y]]
+            second[y] *= inverse[looked[y]]
+        if quick:
+            for y in range(n):
+                z = some[y]
+                high[z], low[z], small_where[z] = best[y], second[y], where[y]
+            if exact:
+                if not in_place:
+                    stage(X, rows, m, offset, scale, scale[:0], G)
+                for z in range(m):
+                    row = X[rows[z]] if in_place else staged[z]
+                    high[z] = _dot(row, C[small_where[z]]) * inverse[z]
+            best[:m], second[:m], where[:m] = high[:m], low[:m], small_where[:m]
+        _chords(best, m)
+        _chords(second, m)
+
+        changed = 0
+        for z in range(m):
+            i = rows[z]
+            upper[i], lower[i] = best[z], second[z]
+            some[changed] = z  # no branch: who changes hands is not predictable
+            changed += ((label[i] != where[z]) | first) & (inverse[z] > 0)
+        for y in range(changed):
+            wanted[y] = rows[some[y]]
+        if not in_place:
+            stage(X, wanted, changed, offset, scale, scale[:0], G)
+        for y in range(changed):
+            if in_place and y + 8 < changed:
+                prefetch_row(X, wanted[y + 8])
+            z, i = some[y], wanted[y]
+            u, old = weight[i] * inverse[z], -1 if first else label[i]
+            if in_place:
+                _hand_over(X, i, weight[i], u, old, where[z], partial, mass)
+            else:
+                _hand_over(staged, y, weight[i], u, old, where[z], partial, mass)
+            label[i] = where[z]
+        pending += changed
+        if pending >= FLUSH:
+            _settle(partial, sums)
+            pending = 0
+    _settle(partial, sums)
+    return looks
 
 
 class CpuFitting:
@@ -72,40 +246,18 @@ class CpuFitting:
             self.quantized = quantized.empty_rows(0, C.shape[1])
 
     def labels(self) -> Labels:
-        """The centre of each row after the last pass."""
         return self.label
 
     def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
         return made_unit(self.points.take(self.worst_rows(count)))
 
     def worst_rows(self, count: int) -> Rows:
-        """Their numbers."""
+        """Where they are."""
         self.assign(self.C, exact=True)
         usable = np.flatnonzero((self.inverse_norm > 0) & (self.weight > 0))
         return usable[np.argsort(-self.upper[usable], kind="stable")[:count]]
 
     def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
         self.assign(self.C, exact=True)
-        return sum(self._squares(lo, hi) for lo, hi in self.parts)
-
-    def _squares(self, lo: int, hi: int) -> float:
-        counts = self.weight[lo:hi] * (self.inverse_norm[lo:hi] > 0)
-        return float(np.dot(self.upper[lo:hi].astype(np.float64) ** 2, counts))
-
-
-def nearest_centers(points: Staged, centers: Floats) -> Labels:
-    """The nearest of the unit centres for each row, −1 where a row has no direction; nothing else is kept of a row."""
-    labels = np.empty(points.shape[0], np.int32)
-
-    def part(span: tuple[int, int]) -> None:
-        lo, hi = span
-        some = Staged(points.X[lo:hi], points.offset, points.scale, points.factor[:0])
-        fitting = CpuFitting(some, len(centers), quantize=False)
-        fitting.parts = [(0, hi - lo)]  # in this thread
-        fitting.assign(centers)
-        labels[lo:hi] = np.where(some.norms() > 0, fitting.label, -1)
-
-    points.run_parts(part, points.passes())
-    return labels
+        counts = self.weight * (self.inverse_norm > 0)
+        return sum(float(np.dot(self.upper[a:b].astype(np.float64) ** 2, counts[a:b])) for a, b in self.parts)

@@ -1,14 +1,14 @@
-"""Rows sorted by cluster: a counting sort, which keeps rows of a cluster ascending."""
+"""Rows sorted by group: a counting sort, which keeps rows of a group ascending; and groups written apart on disk."""
 
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...runtime.checkpoint import NullCheckpoint
+from ..base import Arrays, Floats, Groups, Index, Labels, Rows
 from .simd import kernel
-
-Rows = npt.NDArray[Any]  # row numbers, in 4 bytes where these are enough
+from .staging import Staged
 
 
 def row_type(n: int) -> type[np.signedinteger[Any]]:
@@ -18,14 +18,14 @@ def row_type(n: int) -> type[np.signedinteger[Any]]:
 
 @kernel
 def _place(labels: Any, lo: int, hi: int, ends: Any, order: Any) -> None:
-    place = ends[:-1].copy()  # where the next row of each cluster goes
+    place = ends[:-1].copy()  # where the next row of each group goes
     for i in range(lo, hi):
         order[place[labels[i]]] = i
         place[labels[i]] += 1
 
 
-def grouped(labels: npt.NDArray[np.int32], k: int, lo: int = 0, hi: int | None = None) -> tuple[Rows, Rows]:
-    """Rows lo..hi by cluster, and where each of the k clusters begins and ends in that list."""
+def grouped(labels: Labels, k: int, lo: int = 0, hi: int | None = None) -> tuple[Index, Rows]:
+    """Rows lo..hi by group, and where each of the k groups begins and ends in that list."""
     hi = len(labels) if hi is None else hi
     ends = np.append(0, np.cumsum(np.bincount(labels[lo:hi], minlength=k)))
     order = np.empty(hi - lo, row_type(len(labels)))
@@ -33,21 +33,30 @@ def grouped(labels: npt.NDArray[np.int32], k: int, lo: int = 0, hi: int | None =
     return order, ends
 
 
-@kernel
-def _at_ranks(labels: Any, ranks: Any, ends: Any, out: Any) -> None:
-    k = ends.size - 1
-    count, at = np.zeros(k, np.int64), ends[:-1].copy()
-    for i in range(labels.size):
-        c = labels[i]
-        if at[c] < ends[c + 1] and ranks[at[c]] == count[c]:
-            out[at[c]] = i
-            at[c] += 1
-        count[c] += 1
+def members_at(labels: Labels, ranks: list[Rows]) -> list[Rows]:
+    """For each group its members of these ranks, counted from 0 in the order of rows."""
+    order, ends = grouped(labels, len(ranks))
+    return [order[first:][own].astype(np.int64) for first, own in zip(ends[:-1], ranks, strict=True)]
 
 
-def members_at(labels: npt.NDArray[np.int32], ranks: list[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
-    """For each cluster its members of these ranks (ascending), counted from 0 in the order of rows."""
-    ends = np.append(0, np.cumsum([len(r) for r in ranks]))
-    out = np.empty(ends[-1], np.int64)
-    _at_ranks(labels, np.concatenate(ranks), ends, out)
-    return [out[lo:hi] for lo, hi in pairwise(ends)]
+def written_apart(points: Staged, groups: Groups, checkpoint: NullCheckpoint) -> list[Floats]:
+    """The rows of each group, one group after the other in a file of the checkpoint, by one pass over the pool."""
+    ends = np.append(0, np.cumsum([len(rows) for rows in groups]))
+    A = checkpoint.scratch("clusters-apart", (int(ends[-1]), points.shape[1]), points.dtype)
+    labels = np.full(points.shape[0], len(groups), np.int32)  # rows of no group come last and are left out
+    for g, rows in enumerate(groups):
+        labels[rows] = g
+
+    def write() -> Arrays:
+        place = ends[:-1].copy()  # where the next row of each group goes
+        for lo, hi in points.passes():
+            order, cuts = grouped(labels, len(groups) + 1, lo, hi)
+            rows = points.take(order[: cuts[-2]])
+            for g, (start, end) in enumerate(pairwise(cuts[:-1])):
+                A[place[g] : place[g] + end - start] = rows[start:end]
+                place[g] += end - start
+        A.flush()  # type: ignore[attr-defined]
+        return {"ends": ends}
+
+    checkpoint.stage("written apart", write)
+    return [A[lo:hi] for lo, hi in pairwise(ends)]

@@ -175,13 +175,10 @@ def cut_ties(score: Any, bound: Any, room: int, out: Any, m: int) -> tuple[int, 
     equal, kept, dropped = max(room - above, 0), 0, NOWHERE
     for y in range(m):
         i = out[y]
-        if score[i] > bound:
+        if score[i] > bound or equal > 0:
             out[kept] = i
             kept += 1
-        elif equal > 0:
-            out[kept] = i
-            kept += 1
-            equal -= 1
+            equal -= score[i] == bound
         else:
             dropped = min(dropped, i)
     return kept, dropped

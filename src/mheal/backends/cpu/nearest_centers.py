@@ -16,14 +16,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .simd import kernel, prefetch_row, wide_vectors
-from .vectors import Vectors, compete
+from .simd import Arrays, Vectors, kernel, prefetch_row, wide_vectors
 
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
 PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
-# Rows in a tile of 1, 2, 3 or 4 vectors: as many as keep all totals in registers.
-R1, R2, R3, R4 = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)
+ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # in a tile of 1 to 4 vectors: as many as keep all totals in registers
 AHEAD = 16  # rows whose loading starts in advance
 LEAST = -1e30  # less than any dot product
 
@@ -63,127 +61,108 @@ def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
     return np.ascontiguousarray(panel), bias[None]
 
 
-def _quad_tile(n_rows: int, n_vectors: int) -> Any:
-    """As _tile, for centres packed in quads; there is only one panel of them."""
-
-    @intrinsic
-    def tile(typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, best: Any, second: Any, where: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-            array = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 3, 4, 5, 6, 7)}
-
-            def at(i: int, *index: Any) -> Any:
-                return cgutils.get_item_pointer(
-                    context, builder, kinds[i], array[i], index, wraparound=False, boundscheck=False
-                )
-
-            intp, scalar = args[2].type, context.get_value_type(kinds[3].dtype)  # float32 where it is used
-            vec = Vectors(builder, scalar, 16)
-            nothing = ir.Constant(vec.type, ir.Undefined)
-            quad, four = ir.VectorType(vec.scalar, 4), ir.Constant(vec.ints, [0, 1, 2, 3] * 4)
-            z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
-            row = [builder.bitcast(at(0, builder.load(at(1, z[r])), intp(0)), quad.as_pointer()) for r in range(n_rows)]
-            total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
-            for r in range(n_rows):
-                for v in range(n_vectors):
-                    builder.store(ir.Constant(vec.type, [0.0] * 16), total[r][v])
-            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, array[3].shape)[0]) as loop:
-                centers = [vec.load(at(3, loop.index, intp(16 * v))) for v in range(n_vectors)]
-                for r in range(n_rows):
-                    x = builder.load(builder.gep(row[r], [loop.index]))
-                    x.align = 4
-                    x = builder.shuffle_vector(x, ir.Constant(quad, ir.Undefined), four)
-                    for v in range(n_vectors):
-                        builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
-
-            def fold(x: Any, distance: int) -> Any:
-                """Add to each lane the one `distance` away inside its group of four."""
-                other = ir.Constant(vec.ints, [lane ^ distance for lane in range(16)])
-                return builder.fadd(x, builder.shuffle_vector(x, nothing, other))
-
-            def number(lane: Any) -> Any:
-                return builder.or_(
-                    builder.shl(builder.and_(lane, vec.i32(3)), vec.i32(2)), builder.lshr(lane, vec.i32(2))
-                )
-
-            for r in range(n_rows):
-                scores = vec.load(at(4, intp(0)))
-                for v in range(n_vectors):
-                    mine = ir.Constant(ir.VectorType(ir.IntType(1), 16), [int(lane % 4 == v) for lane in range(16)])
-                    total_v = fold(fold(builder.load(total[r][v]), 1), 2)
-                    scores = builder.select(mine, builder.fadd(scores, total_v), scores)
-                compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, *(at(i, z[r]) for i in (5, 6, 7)))
-            return context.get_dummy_value()
-
-        return types.void(X, rows, z, Ct, bias, best, second, where), codegen
-
-    return tile
-
-
-def _tile(n_rows: int, n_vectors: int) -> Any:
-    """An instruction: let a panel's centres compete for the rows rows[z : z + n_rows].
+def _tile(many: bool) -> Any:
+    """An instruction: let a panel's centres compete for the rows from rows[z] on, many of them or one.
 
     best, second and where hold the two best scores so far and the number of the best centre; `base` is the number
-    of the panel's first centre.
+    of the panel's first centre. `vectors` is how many the panel has, negative where centres are packed in quads.
     """
 
     @intrinsic
     def tile(
-        typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, base: Any, best: Any, second: Any, where: Any
-    ) -> Any:
+        typingctx: Any, X: Any, rows: Any, z: Any, Ct: Any, bias: Any, base: Any, best: Any, second: Any, where: Any,
+        vectors: Any,
+    ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-            array = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 1, 3, 4, 6, 7, 8)}
-
-            def at(i: int, *index: Any) -> Any:
-                return cgutils.get_item_pointer(
-                    context, builder, kinds[i], array[i], index, wraparound=False, boundscheck=False
-                )
-
-            intp, scalar = args[2].type, context.get_value_type(kinds[3].dtype)
-            vec = Vectors(builder, scalar, lanes(str(kinds[3].dtype)))
-            offset = [intp(v * vec.n) for v in range(n_vectors)]
-            z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
-            row = [at(0, builder.load(at(1, z[r])), intp(0)) for r in range(n_rows)]
-            total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
-            for r in range(n_rows):
-                for v in range(n_vectors):
-                    builder.store(vec.load(at(4, offset[v])), total[r][v])
-            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, array[0].shape)[1]) as loop:
-                centers = [vec.load(at(3, loop.index, offset[v])) for v in range(n_vectors)]
-                for r in range(n_rows):
-                    x = vec.splat(builder.load(builder.gep(row[r], [loop.index])))
-                    for v in range(n_vectors):
-                        builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
-            for r in range(n_rows):
-                # Lane by lane over the vectors: best, second best, and in which vector the best is.
-                top, runner_up = builder.load(total[r][0]), vec.splat(scalar(LEAST))
-                vector = vec.splat(vec.i32(0), vec.ints)
-                for v in range(1, n_vectors):
-                    score = builder.load(total[r][v])
-                    runner_up = vec.max(runner_up, vec.min(top, score))
-                    vector = builder.select(vec.above(score, top), vec.splat(vec.i32(v), vec.ints), vector)
-                    top = vec.max(top, score)
-
-                def number(lane: Any, vector: Any = vector) -> Any:
-                    center = builder.add(builder.mul(builder.extract_element(vector, lane), vec.i32(vec.n)), lane)
-                    return builder.add(center, builder.trunc(args[5], vec.i32))
-
-                compete(vec, top, runner_up, number, *(at(i, z[r]) for i in (6, 7, 8)))
+            for vectors in (1, 2, 3, 4, -2, -3, -4):
+                with builder.if_then(builder.icmp_signed("==", args[9], args[9].type(vectors))):
+                    n_rows = ROWS[abs(vectors) - 1] if many else 1
+                    _emit(context, builder, signature.args, args, n_rows, abs(vectors), vectors < 0)
             return context.get_dummy_value()
 
-        return types.void(X, rows, z, Ct, bias, base, best, second, where), codegen
+        return types.void(X, rows, z, Ct, bias, base, best, second, where, vectors), codegen
 
     return tile
 
 
-_one_1, _many_1 = _tile(1, 1), _tile(R1, 1)
-_one_2, _many_2 = _tile(1, 2), _tile(R2, 2)
-_one_3, _many_3 = _tile(1, 3), _tile(R3, 3)
-_one_4, _many_4 = _tile(1, 4), _tile(R4, 4)
-_one_quad_2, _many_quad_2 = _quad_tile(1, 2), _quad_tile(R2, 2)
-_one_quad_3, _many_quad_3 = _quad_tile(1, 3), _quad_tile(R3, 3)
-_one_quad_4, _many_quad_4 = _quad_tile(1, 4), _quad_tile(R4, 4)
+def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vectors: int, quads: bool) -> None:
+    """The code of a tile of so many rows and vectors."""
+    arrays = Arrays(context, builder, kinds, args)
+    vec = Vectors(builder, context.get_value_type(kinds[3].dtype), 16 if quads else lanes(str(kinds[3].dtype)))
+    intp, quad = args[2].type, ir.VectorType(vec.scalar, 4)
+    offset = [intp(v * vec.n) for v in range(n_vectors)]
+    z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
+    row = [arrays.at(0, builder.load(arrays.at(1, z[r])), intp(0)) for r in range(n_rows)]
+    if quads:
+        row = [builder.bitcast(pointer, quad.as_pointer()) for pointer in row]
+    total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
+    for r in range(n_rows):
+        for v in range(n_vectors):
+            start = ir.Constant(vec.type, [0.0] * vec.n) if quads else vec.load(arrays.at(4, offset[v]))
+            builder.store(start, total[r][v])
+    with cgutils.for_range(builder, arrays.length(3, 0)) as loop:
+        centers = [vec.load(arrays.at(3, loop.index, offset[v])) for v in range(n_vectors)]
+        for r in range(n_rows):
+            pointer = builder.gep(row[r], [loop.index])
+            if quads:
+                x = vec.shuffle(vec.load(pointer, quad), [0, 1, 2, 3] * 4)
+            else:
+                x = vec.splat(builder.load(pointer))
+            for v in range(n_vectors):
+                builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
+    for r in range(n_rows):
+        sums, so_far = [builder.load(pointer) for pointer in total[r]], [arrays.at(i, z[r]) for i in (6, 7, 8)]
+        if quads:
+            _compete_in_quads(vec, sums, vec.load(arrays.at(4, intp(0))), *so_far)
+        else:
+            _compete_in_vectors(vec, sums, builder.trunc(args[5], vec.i32), *so_far)
+
+
+def _compete_in_vectors(vec: Vectors, scores: list[Any], base: Any, best: Any, second: Any, where: Any) -> None:
+    """Lane by lane over the vectors: best, second best, and in which vector the best is."""
+    b, top, runner_up = vec.b, scores[0], vec.splat(vec.scalar(LEAST))
+    vector = vec.splat(vec.i32(0), vec.ints)
+    for v, score in enumerate(scores[1:], start=1):
+        runner_up = vec.max(runner_up, vec.min(top, score))
+        vector = b.select(vec.above(score, top), vec.splat(vec.i32(v), vec.ints), vector)
+        top = vec.max(top, score)
+
+    def number(lane: Any) -> Any:
+        return b.add(b.add(b.mul(b.extract_element(vector, lane), vec.i32(vec.n)), lane), base)
+
+    _compete(vec, top, runner_up, number, best, second, where)
+
+
+def _compete_in_quads(vec: Vectors, totals: list[Any], scores: Any, best: Any, second: Any, where: Any) -> None:
+    """The four lanes of each centre are added up; `scores` are the biases."""
+    b = vec.b
+    for v, total in enumerate(totals):
+        for distance in (1, 2):  # add to each lane the one that far away inside its group of four
+            total = b.fadd(total, vec.shuffle(total, [lane ^ distance for lane in range(16)]))
+        mine = ir.Constant(ir.VectorType(ir.IntType(1), 16), [int(lane % 4 == v) for lane in range(16)])
+        scores = b.select(mine, b.fadd(scores, total), scores)
+
+    def number(lane: Any) -> Any:
+        return b.or_(b.shl(b.and_(lane, vec.i32(3)), vec.i32(2)), b.lshr(lane, vec.i32(2)))
+
+    _compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, best, second, where)
+
+
+def _compete(vec: Vectors, top: Any, runner_up: Any, number: Any, best: Any, second: Any, where: Any) -> None:
+    """The best of all lanes against what other panels had; runner_up is what each lane had besides its top."""
+    b = vec.b
+    winner = vec.largest(top)
+    lane = vec.first_lane(b.fcmp_ordered("==", top, vec.splat(winner)))
+    rest = vec.largest(b.select(vec.lane_is(lane), runner_up, top))
+    old = b.load(best)
+    won = vec.above(winner, old)
+    loser = b.select(won, old, winner)
+    b.store(vec.max(vec.max(b.load(second), rest), loser), second)
+    b.store(b.select(won, winner, old), best)
+    b.store(b.select(won, number(lane), b.load(where)), where)
+
+
+_tile_many, _tile_one = _tile(True), _tile(False)
 
 
 @kernel
@@ -196,66 +175,6 @@ def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
 
 
 @kernel
-def _panel(
-    X: Any, rows: Any, n: int, Ct: Any, bias: Any, base: int, vectors: int, best: Any, second: Any, where: Any
-) -> None:
-    wide_vectors()
-    z = 0
-    if vectors == 1:
-        for z in range(0, n - R1 + 1, R1):
-            if base == 0:  # later panels find the rows in cache
-                _prefetch_ahead(X, rows, z, R1, n)
-            _many_1(X, rows, z, Ct, bias, base, best, second, where)
-        for z in range(n - n % R1, n):
-            _one_1(X, rows, z, Ct, bias, base, best, second, where)
-    elif vectors == 2:
-        for z in range(0, n - R2 + 1, R2):
-            if base == 0:  # later panels find the rows in cache
-                _prefetch_ahead(X, rows, z, R2, n)
-            _many_2(X, rows, z, Ct, bias, base, best, second, where)
-        for z in range(n - n % R2, n):
-            _one_2(X, rows, z, Ct, bias, base, best, second, where)
-    elif vectors == 3:
-        for z in range(0, n - R3 + 1, R3):
-            if base == 0:  # later panels find the rows in cache
-                _prefetch_ahead(X, rows, z, R3, n)
-            _many_3(X, rows, z, Ct, bias, base, best, second, where)
-        for z in range(n - n % R3, n):
-            _one_3(X, rows, z, Ct, bias, base, best, second, where)
-    else:
-        for z in range(0, n - R4 + 1, R4):
-            if base == 0:  # later panels find the rows in cache
-                _prefetch_ahead(X, rows, z, R4, n)
-            _many_4(X, rows, z, Ct, bias, base, best, second, where)
-        for z in range(n - n % R4, n):
-            _one_4(X, rows, z, Ct, bias, base, best, second, where)
-
-
-@kernel
-def _quads(X: Any, rows: Any, n: int, Ct: Any, bias: Any, best: Any, second: Any, where: Any) -> None:
-    wide_vectors()
-    vectors = Ct.shape[1] // 16
-    if vectors == 2:
-        for z in range(0, n - R2 + 1, R2):
-            _prefetch_ahead(X, rows, z, R2, n)
-            _many_quad_2(X, rows, z, Ct, bias, best, second, where)
-        for z in range(n - n % R2, n):
-            _one_quad_2(X, rows, z, Ct, bias, best, second, where)
-    elif vectors == 3:
-        for z in range(0, n - R3 + 1, R3):
-            _prefetch_ahead(X, rows, z, R3, n)
-            _many_quad_3(X, rows, z, Ct, bias, best, second, where)
-        for z in range(n - n % R3, n):
-            _one_quad_3(X, rows, z, Ct, bias, best, second, where)
-    else:
-        for z in range(0, n - R4 + 1, R4):
-            _prefetch_ahead(X, rows, z, R4, n)
-            _many_quad_4(X, rows, z, Ct, bias, best, second, where)
-        for z in range(n - n % R4, n):
-            _one_quad_4(X, rows, z, Ct, bias, best, second, where)
-
-
-@kernel
 def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
     """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
     wide_vectors()
@@ -263,11 +182,16 @@ def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best:
         best[z] = LEAST
         second[z] = LEAST
         where[z] = 0
-    if panels.shape[1] != X.shape[1]:  # four coordinates a step
-        _quads(X, rows, n, panels[0], bias[0], best, second, where)
-        return
     width = panels.shape[2]
-    lane = width // PANEL
     for p in range(panels.shape[0]):
-        vectors = min(PANEL, -(-(k - p * width) // lane))
-        _panel(X, rows, n, panels[p], bias[p], p * width, vectors, best, second, where)
+        if panels.shape[1] == X.shape[1]:
+            vectors = min(PANEL, -(-(k - p * width) // (width // PANEL)))
+        else:  # four coordinates a step
+            vectors = -(width // 16)
+        step, base = ROWS[abs(vectors) - 1], p * width
+        for z in range(0, n - step + 1, step):
+            if p == 0:  # later panels find the rows in cache
+                _prefetch_ahead(X, rows, z, step, n)
+            _tile_many(X, rows, z, panels[p], bias[p], base, best, second, where, vectors)
+        for z in range(n - n % step, n):
+            _tile_one(X, rows, z, panels[p], bias[p], base, best, second, where, vectors)

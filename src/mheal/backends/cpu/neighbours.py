@@ -1,12 +1,13 @@
 """Mean distance from each row to its nearest neighbours among a few reference rows."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runtime.threads import run_parts, single_threaded_blas, spans
+from ..base import Floats, Index, Labels, Rows
 from .grouping import grouped
 from .simd import kernel, wide_vectors
 from .staging import Staged, stage
@@ -14,23 +15,21 @@ from .staging import Staged, stage
 CHUNK = 128  # points scored by one BLAS call
 KEPT_BYTES = 1 << 26  # of references that are kept between tasks
 
-Task = tuple[npt.NDArray[Any], npt.NDArray[np.int64], int]
-
 
 @kernel
 def _spacing_part(
-    X: Any, offset: Any, scale: Any, factor: Any, members: Any, lo: int, hi: int,
-    references: Any, R: Any, R_norm2: Any, neighbours: int, out: Any,
+    X: Any, offset: Any, scale: Any, factor: Any, members: Any, references: Any, R: Any, R_norm2: Any,
+    neighbours: int, out: Any,
 ) -> None:  # fmt: skip
-    """out[i] for members lo..hi: mean distance to the nearest `neighbours` references other than itself."""
+    """For each of the members the mean distance to the nearest `neighbours` references other than itself."""
     wide_vectors()
     m, d = R.shape
     G, S = np.zeros((CHUNK, d), R.dtype), np.empty((m, CHUNK), R.dtype)
     nearest, carry = np.empty((neighbours, CHUNK), R.dtype), np.empty(CHUNK, R.dtype)
     norm2 = np.zeros(CHUNK, R.dtype)
     far, two = R.dtype.type(3e38), R.dtype.type(2)  # a plain 2 would take numba to float64
-    for a in range(lo, hi, CHUNK):
-        n = min(CHUNK, hi - a)
+    for a in range(0, members.size, CHUNK):
+        n = min(CHUNK, members.size - a)
         stage(X, members[a : a + n], n, offset, scale, factor, G)
         for z in range(n):
             s = R.dtype.type(0)
@@ -61,54 +60,36 @@ def _spacing_part(
             out[a + z] = total / neighbours
 
 
-def spacing(points: Staged, tasks: Sequence[Task]) -> list[npt.NDArray[Any]]:
-    """For each task (members, references, neighbours): the mean distance from each member to its nearest references.
+def spacing_of(points: Staged, members: Index, references: Rows, R: Floats, neighbours: int) -> Floats:
+    """The mean distance from each of these rows to its nearest references, whose points are R.
 
-    Members and references are ascending rows; a row is not its own neighbour. Tasks may share their references,
-    which are then taken from the pool once, if all of them together are few.
+    Members and references are ascending rows; a row is not its own neighbour.
     """
-    shared = {id(references): references for _, references, _ in tasks}
-    few = sum(map(len, shared.values())) * points.shape[1] * points.dtype.itemsize <= KEPT_BYTES
-    kept = {key: points.take(references) for key, references in shared.items()} if few else {}
-
-    def work(task: Task) -> npt.NDArray[Any]:
-        members, references, neighbours = task
-        R = kept[id(references)] if few else points.take(references)
-        return spacing_of(points, members, references, R, neighbours)
-
-    with single_threaded_blas():
-        return run_parts(work, tasks, yield_point=points.yield_point)
-
-
-def spacing_of(
-    points: Staged, members: npt.NDArray[Any], references: npt.NDArray[np.int64], R: npt.NDArray[Any], neighbours: int
-) -> npt.NDArray[Any]:
-    """The same for one task, whose reference rows are R."""
     out = np.empty(len(members), points.dtype)
-    R_norm2 = np.einsum("ij,ij->i", R, R)
-    _spacing_part(*points.source, members, 0, len(members), references, R, R_norm2, neighbours, out)
+    _spacing_part(*points.source, members, references, R, np.einsum("ij,ij->i", R, R), neighbours, out)
     return out
 
 
-def spacing_by_label(
-    points: Staged,
-    labels: npt.NDArray[np.int32],
-    references: Sequence[npt.NDArray[np.int64]],
-    neighbours: Sequence[int],
-) -> npt.NDArray[Any]:
+def spacing_by_label(points: Staged, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
     """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label."""
-    n, k, sizes = len(labels), len(references), points.sizes
-    row = points.shape[1] * points.dtype.itemsize
+    n, k, sizes, row = len(labels), len(references), points.sizes, points.shape[1] * points.dtype.itemsize
+    few = sum(map(len, references)) * row <= KEPT_BYTES
+    kept = [points.take(rows) for rows in references] if few else []
     span = n
-    if points.on_disk and sum(map(len, references)) * row <= KEPT_BYTES:  # a file is read once from end to end
+    if points.on_disk and few:  # a file is read once from end to end
         span = max(sizes.task_rows, sizes.together * k, sizes.span_bytes // row)
-    tasks: list[Task] = []
+    tasks: list[tuple[Index, int]] = []
     for lo, hi in spans(n, span):
         order, ends = grouped(labels, k, lo, hi)
-        for c in np.flatnonzero(np.diff(ends)).tolist():
-            members = order[ends[c] : ends[c + 1]]
-            tasks += [(members[a:b], references[c], neighbours[c]) for a, b in spans(len(members), sizes.task_rows)]
+        for c, (start, end) in enumerate(pairwise(ends.tolist())):
+            tasks += [(order[start + a : start + b], c) for a, b in spans(end - start, sizes.task_rows)]
     out = np.empty(n, points.dtype)
-    for (members, _, _), found in zip(tasks, spacing(points, tasks), strict=True):
-        out[members] = found
+
+    def work(task: tuple[Index, int]) -> None:
+        members, c = task
+        R = kept[c] if few else points.take(references[c])
+        out[members] = spacing_of(points, members, references[c], R, neighbours[c])
+
+    with single_threaded_blas():
+        run_parts(work, tasks, yield_point=points.yield_point)
     return out

@@ -1,21 +1,18 @@
 """The rows of a pool in this process: in memory, or in a memory-mapped file that is read part by part."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import spans
-from ..base import STATE, Arrays, Floats, Groups, Index, Labels, Rows, RowStore, Scores, Work, run_groups
-from .fitting import CpuFitting, nearest_centers
-from .groups import written_apart
+from ..base import Floats, Groups, Index, Labels, Rows, RowStore, Scores
+from .fitting import CpuFitting
+from .grouping import written_apart
 from .lazy_scores import first_scores
 from .neighbours import spacing_by_label
-from .staging import PASS_ROWS, Moments, Sizes, Staged, moments, passes
+from .staging import PASS_ROWS, Staged
 from .traversal import CpuPicks
-
-__all__ = ["Moments", "Points", "Sizes", "moments", "passes"]
 
 CLOSE = 1e-4  # of the squared length: smaller squared distances are computed by differences
 
@@ -24,35 +21,38 @@ class Points(Staged, RowStore):
     """The rows (X[i] − offset)·scale·factor[i] as a `RowStore`."""
 
     def assign(self, centers: Floats) -> Labels:
-        """The nearest of the unit centres for each row, −1 where a row has no direction."""
-        return nearest_centers(self, centers)
+        labels = np.empty(self.shape[0], np.int32)
+
+        def part(span: tuple[int, int]) -> None:  # by parts, so that nothing but its label is kept of a row
+            lo, hi = span
+            some = Points(self.X[lo:hi], self.offset, self.scale, self.factor[:0])
+            fitting = CpuFitting(some, len(centers), quantize=False)
+            fitting.parts = [(0, hi - lo)]  # in this thread
+            fitting.assign(centers)
+            labels[lo:hi] = np.where(some.norms() > 0, fitting.label, -1)
+
+        self.run_parts(part, self.passes())
+        return labels
 
     def fitting(self, k: int, weight: Floats | None = None) -> CpuFitting:
-        """Passes that assign every row to one of k centres."""
         return CpuFitting(self, k, weight)
 
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
-        """For each row the mean distance to the nearest references of its label."""
         return spacing_by_label(self, labels, references, neighbours)
 
     def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
-        """Squared distance of these rows, by default of all, to one point."""
         n = self.shape[0] if rows is None else len(rows)
         members, one = np.arange(n) if rows is None else rows, self.dtype.type(1)
         out, norm2, ones = np.empty(n, self.dtype), np.empty(n, self.dtype), np.ones(n, self.dtype)
         point = np.array(point, self.dtype)
-        self.run_parts(
-            lambda span: first_scores(*self.source, members, *span, point, one, ones, norm2, out),
-            spans(n, self.passes()[0][1]),
-        )
+        parts = spans(n, self.passes()[0][1])
+        self.run_parts(lambda span: first_scores(*self.source, members, *span, point, one, ones, norm2, out), parts)
         return out
 
     def picks(self, capacity: int) -> CpuPicks:
-        """An empty list of picks with room for so many."""
         return CpuPicks(self, capacity)
 
     def first_scores(self, rows: Rows) -> Sequence[Scores]:
-        """For each of these rows, scores against it alone: one pass serves them all."""
         A = self.array()
         norm2, scores = np.empty(len(A), self.dtype), np.empty((len(rows), len(A)), self.dtype)
         starts = A[rows]
@@ -68,11 +68,9 @@ class Points(Staged, RowStore):
             self.yield_point()
         return [Scores(norm2, d2, 1) for d2 in scores]
 
-    def map_groups(
-        self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
-    ) -> list[Arrays]:
+    def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> tuple[Callable[[int], RowStore], int]:
         """As above; with a checkpoint on disk the groups are first written there, one after the other."""
         if not checkpoint.on_disk:
-            return super().map_groups(work, groups, arguments, name, checkpoint)
-        apart = [Points.raw(A, self.limit, self.sizes) for A in written_apart(self, groups, checkpoint)]
-        return run_groups(work, groups, arguments, name, checkpoint, apart.__getitem__, STATE)
+            return super().apart(groups, checkpoint)
+        files = written_apart(self, groups, checkpoint)
+        return lambda g: Points.raw(files[g], self.limit, self.sizes), 0

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .simd import finite_kernel, kernel, wide_vectors
+from .simd import Arrays, Vectors, finite_kernel, kernel, wide_vectors
 
 _PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni", False))
 _TYPED_AS_PAIRS = binding.llvm_version_info[0] < 21  # LLVM's operands used to be 32-bit words, now they are the numbers
@@ -84,72 +84,43 @@ def _tile(n_centers: int) -> Any:
 
     @intrinsic
     def tile(
-        typingctx: Any,
-        quantized: Any,
-        at: Any,
-        panel: Any,
-        bias: Any,
-        base: Any,
-        best: Any,
-        second: Any,
-        where: Any,
+        typingctx: Any, quantized: Any, at: Any, panel: Any, bias: Any, base: Any, best: Any, second: Any, where: Any,
         z: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = signature.args
-            array = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in (0, 2, 3, 5, 6, 7)}
-            i32, intp = ir.IntType(32), args[1].type
-            words = ir.VectorType(i32, LANES)
-            operand = words if _TYPED_AS_PAIRS else ir.VectorType(ir.IntType(16), 2 * LANES)
+            arrays, i32, intp = Arrays(context, builder, signature.args, args), ir.IntType(32), args[1].type
+            vec = Vectors(builder, i32, LANES)
+            operand = vec.type if _TYPED_AS_PAIRS else ir.VectorType(ir.IntType(16), 2 * LANES)
             products = cgutils.get_or_insert_function(
-                builder.module, ir.FunctionType(words, [words, operand, operand]), "llvm.x86.avx512.vpdpwssd.512"
+                builder.module, ir.FunctionType(vec.type, [vec.type, operand, operand]), "llvm.x86.avx512.vpdpwssd.512"
             )
-
-            def pointer(i: int, *index: Any) -> Any:
-                return cgutils.get_item_pointer(
-                    context, builder, kinds[i], array[i], index, wraparound=False, boundscheck=False
-                )
-
-            def vector(i: int, *index: Any) -> Any:
-                return builder.bitcast(pointer(i, *index), words.as_pointer())
-
-            def load(source: Any) -> Any:
-                loaded = builder.load(source)
-                loaded.align = 4
-                return loaded
-
-            def splat(value: Any) -> Any:
-                nothing = ir.Constant(words, ir.Undefined)
-                one = builder.insert_element(nothing, value, i32(0))
-                return builder.shuffle_vector(one, nothing, ir.Constant(words, [0] * LANES))
-
             halves = (0, 1)
-            total = [[cgutils.alloca_once(builder, words) for _ in range(n_centers)] for _ in halves]
+            total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_centers)] for _ in halves]
             for c in range(n_centers):
-                start = splat(builder.load(pointer(3, intp(c))))
+                start = vec.splat(builder.load(arrays.at(3, intp(c))))
                 for h in halves:
                     builder.store(start, total[h][c])
             vectors = [builder.add(args[1], intp(h)) for h in halves]
-            with cgutils.for_range(builder, cgutils.unpack_tuple(builder, array[0].shape)[1]) as loop:
-                rows = [builder.bitcast(load(vector(0, v, loop.index, intp(0))), operand) for v in vectors]
+            with cgutils.for_range(builder, arrays.length(0, 1)) as loop:
+                rows = [builder.bitcast(vec.load(arrays.at(0, v, loop.index, intp(0))), operand) for v in vectors]
                 for c in range(n_centers):
-                    center = builder.bitcast(splat(builder.load(pointer(2, loop.index, intp(c)))), operand)
+                    center = builder.bitcast(vec.splat(builder.load(arrays.at(2, loop.index, intp(c)))), operand)
                     for h in halves:
                         sum_ = builder.call(products, [builder.load(total[h][c]), rows[h], center])
                         builder.store(sum_, total[h][c])
             first = builder.trunc(args[4], i32)
             for h in halves:
                 place = builder.add(args[8], intp(LANES * h))
-                top, runner_up, number = (load(vector(i, place)) for i in (5, 6, 7))
+                top, runner_up, number = (vec.load(arrays.at(i, place)) for i in (5, 6, 7))
                 for c in range(n_centers):
                     score = builder.load(total[h][c])
                     above = builder.icmp_signed(">", score, top)
                     lower = builder.select(above, top, score)
                     runner_up = builder.select(builder.icmp_signed(">", lower, runner_up), lower, runner_up)
-                    number = builder.select(above, splat(builder.add(first, i32(c))), number)
+                    number = builder.select(above, vec.splat(builder.add(first, i32(c))), number)
                     top = builder.select(above, score, top)
                 for i, value in ((5, top), (6, runner_up), (7, number)):
-                    builder.store(value, vector(i, place)).align = 4
+                    vec.store(value, arrays.at(i, place))
             return context.get_dummy_value()
 
         return types.void(quantized, at, panel, bias, base, best, second, where, z), codegen

@@ -1,4 +1,4 @@
-"""What every CPU kernel is compiled with, and two things that numba does not offer."""
+"""What every CPU kernel is compiled with, and shorthand for the LLVM instructions that numba does not offer."""
 
 from typing import Any
 
@@ -13,16 +13,85 @@ kernel = njit(nogil=True, fastmath=FASTMATH, cache=True, error_model="numpy")
 finite_kernel = njit(nogil=True, fastmath=True, cache=True, error_model="numpy")  # where neither can occur
 
 
+class Arrays:
+    """The arrays among the arguments of an intrinsic, by their places in its signature."""
+
+    def __init__(self, context: Any, builder: Any, kinds: Any, args: Any) -> None:
+        self.context, self.builder, self.kinds = context, builder, kinds
+        places = [i for i, kind in enumerate(kinds) if isinstance(kind, types.Array)]
+        self.structs = {i: context.make_array(kinds[i])(context, builder, args[i]) for i in places}
+
+    def at(self, i: int, *index: Any) -> Any:
+        """A pointer to an element of argument i."""
+        return cgutils.get_item_pointer(
+            self.context, self.builder, self.kinds[i], self.structs[i], index, wraparound=False, boundscheck=False
+        )
+
+    def length(self, i: int, axis: int) -> Any:
+        """The length of argument i along an axis."""
+        return cgutils.unpack_tuple(self.builder, self.structs[i].shape)[axis]
+
+
+class Vectors:
+    """LLVM's vector instructions on `n` lanes of one type."""
+
+    def __init__(self, builder: Any, scalar: Any, n: int) -> None:
+        self.b, self.scalar, self.n = builder, scalar, n
+        self.type, self.i32 = ir.VectorType(scalar, n), ir.IntType(32)
+        self.ints = ir.VectorType(self.i32, n)
+        self.suffix = f"v{n}f{32 if isinstance(scalar, ir.FloatType) else 64}"
+
+    def call(self, name: str, result: Any, *args: Any) -> Any:
+        function = ir.FunctionType(result, [a.type for a in args])
+        callee = cgutils.get_or_insert_function(self.b.module, function, name)
+        return self.b.call(callee, args, fastmath=("fast",) if result in (self.type, self.scalar) else ())
+
+    def shuffle(self, x: Any, lanes: list[int]) -> Any:
+        return self.b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(self.ints, lanes))
+
+    def splat(self, value: Any, kind: Any = None) -> Any:
+        nothing = ir.Constant(kind or self.type, ir.Undefined)
+        return self.shuffle(self.b.insert_element(nothing, value, self.i32(0)), [0] * self.n)
+
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        return self.call(f"llvm.fma.{self.suffix}", self.type, x, y, z)
+
+    def above(self, x: Any, y: Any) -> Any:
+        return self.b.fcmp_ordered(">", x, y, flags=("fast",))
+
+    def max(self, x: Any, y: Any) -> Any:
+        return self.b.select(self.above(x, y), x, y)
+
+    def min(self, x: Any, y: Any) -> Any:
+        return self.b.select(self.above(x, y), y, x)
+
+    def largest(self, x: Any) -> Any:
+        return self.call(f"llvm.vector.reduce.fmax.{self.suffix}", self.scalar, x)
+
+    def first_lane(self, mask: Any) -> Any:
+        bits = ir.IntType(self.n)
+        found = self.call(f"llvm.cttz.i{self.n}", bits, self.b.bitcast(mask, bits), ir.IntType(1)(0))
+        return self.b.zext(found, self.i32)
+
+    def lane_is(self, lane: Any) -> Any:
+        numbers = ir.Constant(self.ints, list(range(self.n)))
+        return self.b.icmp_unsigned("==", numbers, self.splat(lane, self.ints))
+
+    def load(self, pointer: Any, kind: Any = None) -> Any:
+        loaded = self.b.load(self.b.bitcast(pointer, (kind or self.type).as_pointer()))
+        loaded.align = 4  # rows of a pool are aligned to their numbers only
+        return loaded
+
+    def store(self, value: Any, pointer: Any) -> None:
+        self.b.store(value, self.b.bitcast(pointer, self.type.as_pointer())).align = 4
+
+
 @intrinsic
 def _prefetch(typingctx: Any, array: Any, i: Any, j: Any) -> Any:
     """Ask for the cache line of array[i, j] ahead of time; never faults."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type = signature.args[0]
-        struct = context.make_array(array_type)(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(
-            context, builder, array_type, struct, [args[1], args[2]], wraparound=False, boundscheck=False
-        )
+        pointer = Arrays(context, builder, signature.args, args).at(0, args[1], args[2])
         byte_pointer, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, i32, i32, i32])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")

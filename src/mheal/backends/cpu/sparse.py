@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from ..base import Floats, UnitRows
+from ..base import Float64, Floats, Index, Labels, Rows, UnitRows
 from ..seeding import plus_plus
 
 BLOCK = 8192  # rows whose scores are dense at one time
@@ -22,32 +22,22 @@ class SparseRows(UnitRows):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        rows, columns = self.U.shape
-        return rows, columns
+        return self.U.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The floating type of results."""
         return np.dtype(self.U.dtype)
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a direction."""
         return np.diff(self.U.indptr) > 0
 
-    def directions(self, rows: npt.NDArray[Any]) -> Floats:
-        """These unit rows, dense."""
-        dense: Floats = self.U[rows].toarray()
-        return dense
+    def directions(self, rows: Index) -> Floats:
+        return self.U[rows].toarray()
 
-    def plus_plus(
-        self, rows: npt.NDArray[np.int64], weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState
-    ) -> npt.NDArray[np.int64]:
-        """k places in `rows` by k-means++ on the sphere."""
+    def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
         return plus_plus(self.U[rows], weight, k, rng)
 
     def fitting(self, k: int, weight: Floats | None = None) -> "SparseFitting":
-        """Passes that assign every row to one of k centres."""
         return SparseFitting(self, k, weight)
 
 
@@ -61,11 +51,10 @@ class SparseFitting:
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.counts = self.weight * rows.nonzero()
         self.label, self.cosine = np.zeros(n, np.int32), np.zeros(n)
-        self.sums: npt.NDArray[np.float64] = np.zeros((k, d))
-        self.mass: npt.NDArray[np.float64] = np.zeros(k)
+        self.sums: Float64 = np.zeros((k, d))
+        self.mass: Float64 = np.zeros(k)
 
     def assign(self, centers: Floats) -> None:
-        """One pass with these unit centres."""
         self.C, n = centers, len(self.label)
         for lo in range(0, n, BLOCK):
             scores = self.U[lo : lo + BLOCK] @ centers.T
@@ -75,18 +64,14 @@ class SparseFitting:
         self.sums = np.asarray((membership @ self.U.astype(np.float64)).todense())
         self.mass = np.bincount(self.label, self.counts, len(centers)).astype(np.float64, copy=False)
 
-    def labels(self) -> npt.NDArray[np.int32]:
-        """The centre of each row after the last pass."""
+    def labels(self) -> Labels:
         return self.label
 
     def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
         usable = np.flatnonzero(self.counts > 0)
-        dense: Floats = self.U[usable[np.argsort(self.cosine[usable], kind="stable")[:count]]].toarray()
-        return dense
+        return self.U[usable[np.argsort(self.cosine[usable], kind="stable")[:count]]].toarray()
 
     def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, in float64."""
         C, total = self.C.astype(np.float64), 0.0
         for lo in range(0, len(self.label), BLOCK):
             U, label = self.U[lo : lo + BLOCK].astype(np.float64), self.label[lo : lo + BLOCK]

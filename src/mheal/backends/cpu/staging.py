@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ...one_hot import block_deviation, sample_rows
 from ...runtime.memory import MemoryLimit
 from ...runtime.threads import run_parts, spans
-from ...validation import refuse_nonfinite
+from ...validation import refuse_nonfinite, working_dtype
+from ..base import Float64, Floats, Index
 from .simd import kernel, prefetch_row, wide_vectors
 
 Result = TypeVar("Result")
-Moments = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]  # mean and standard deviation of each column
+Moments = tuple[Float64, Float64]  # mean and standard deviation of each column
 PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool,
 PASS_BYTES = 1 << 24  # or fewer, if they are wide
 FEW_ROWS = 32  # scattered rows between two yield points: reading one may bring in a megabyte around it
@@ -38,6 +38,9 @@ class Sizes:
     together: int = 256
 
 
+SIZES = Sizes()
+
+
 @kernel
 def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
     """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
@@ -58,7 +61,7 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
                 out[z, t] *= factor[i]
 
 
-def passes(X: npt.NDArray[Any], rows: int = PASS_ROWS, size: int = PASS_BYTES) -> list[tuple[int, int]]:
+def passes(X: Floats, rows: int = PASS_ROWS, size: int = PASS_BYTES) -> list[tuple[int, int]]:
     """Spans of rows that cut X into the parts of one pass: at most so many rows, or bytes where they are wide."""
     return spans(len(X), max(1, min(rows, size // max(1, X[:1].nbytes))))
 
@@ -75,7 +78,7 @@ def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -
             square[t] += v * v
 
 
-def moments(X: npt.NDArray[Any], limit: MemoryLimit | None = None) -> Moments:
+def moments(X: Floats, limit: MemoryLimit | None = None) -> Moments:
     """Mean of each column of X, and what to divide it by: its standard deviation, for one-hot blocks that of all."""
     n, d = X.shape
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
@@ -119,13 +122,13 @@ class Staged:
     sizes : how work is cut
     """
 
-    X: npt.NDArray[Any]
-    offset: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    scale: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    factor: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float32))
-    limit: MemoryLimit | None = field(default=None, repr=False, compare=False)
-    sizes: Sizes = field(default=Sizes(), repr=False, compare=False)
-    _cache: dict[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+    X: Floats
+    offset: Floats
+    scale: Floats
+    factor: Floats
+    limit: MemoryLimit | None = None
+    sizes: Sizes = SIZES
+    _cache: dict[str, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         view = self.X.view(np.ndarray)
@@ -133,41 +136,35 @@ class Staged:
         object.__setattr__(self, "X", view)
 
     @classmethod
-    def raw(cls, X: npt.NDArray[Any], limit: MemoryLimit | None = None, sizes: Sizes | None = None) -> Self:
+    def raw(cls, X: Floats, limit: MemoryLimit | None = None, sizes: Sizes = SIZES) -> Self:
         """The rows as they are."""
-        empty = np.empty(0, _working_dtype(X))
-        return cls(X, empty, empty, empty, limit, sizes or Sizes())
+        empty = np.empty(0, working_dtype(X.dtype))
+        return cls(X, empty, empty, empty, limit, sizes)
 
     @classmethod
     def standardized(
-        cls,
-        X: npt.NDArray[Any],
-        known: Moments | None = None,
-        limit: MemoryLimit | None = None,
-        sizes: Sizes | None = None,
+        cls, X: Floats, known: Moments | None = None, limit: MemoryLimit | None = None, sizes: Sizes = SIZES
     ) -> Self:
         """Columns of mean 0 and standard deviation 1; constant columns become 0. `known` are the moments of X."""
         mean, deviation = known or moments(X, limit)
         if not np.isfinite(deviation).all():
             refuse_nonfinite(X)
-        dtype = _working_dtype(X)
+        dtype = working_dtype(X.dtype)
         # A column whose spread is lost in rounding is constant for all we can tell.
         constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
         scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
-        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype), limit, sizes or Sizes())
+        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype), limit, sizes)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The floating type that results have: float64 for float64 pools, else float32."""
         return self.offset.dtype
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
         return self.X.shape[0], self.X.shape[1]
 
     @property
-    def source(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    def source(self) -> tuple[Floats, Floats, Floats, Floats]:
         """What kernels read rows from."""
         return self.X, self.offset, self.scale, self.factor
 
@@ -196,62 +193,48 @@ class Staged:
         """Results of `work` on each part, in the order of the parts."""
         return run_parts(work, parts, workers, self.yield_point)
 
-    def norms(self) -> npt.NDArray[Any]:
-        """Length of each row before `factor`; computed once."""
+    def norms(self) -> Floats:
         if "norms" not in self._cache:
-            self._cache["norms"] = self._norms()
+            out = np.empty(len(self.X), self.dtype)
+            self.run_parts(lambda span: _norms_part(self.X, *span, self.offset, self.scale, out), self.passes())
+            if not np.isfinite(out).all():
+                refuse_nonfinite(self.X)
+            self._cache["norms"] = out
         return self._cache["norms"]
 
-    def _norms(self) -> npt.NDArray[Any]:
-        out = np.empty(len(self.X), self.dtype)
-        self.run_parts(lambda span: _norms_part(self.X, *span, self.offset, self.scale, out), self.passes())
-        if not np.isfinite(out).all():
-            refuse_nonfinite(self.X)
-        return out
-
-    def with_norms(self, norms: npt.NDArray[Any]) -> Self:
+    def with_norms(self, norms: Floats) -> Self:
         """The same rows, whose lengths are known."""
         return replace(self, _cache={"norms": norms})
 
     def forget_norms(self) -> None:
-        """Free their memory; they can be computed again."""
         self._cache.clear()
 
     def constant(self) -> bool:
-        """Whether all rows coincide with the mean."""
         return self.scale.size > 0 and not self.scale.any()
 
     def unit(self) -> Self:
-        """The same rows projected to the unit sphere; rows of length 0 stay 0."""
         norms = self.norms()
         inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         return replace(self, factor=inverse)
 
-    def take(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """These rows as a plain array."""
+    def take(self, rows: Index) -> Floats:
         out = np.empty((len(rows), self.X.shape[1]), self.dtype)
         for lo, hi in spans(len(rows), PASS_ROWS if self.limit is None else FEW_ROWS):
             stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
             self.yield_point()
         return out
 
-    def subset(self, rows: npt.NDArray[Any]) -> Self:
-        """These rows alone, copied so that they lie together."""
+    def subset(self, rows: Index) -> Self:
         return type(self).raw(self.take(rows), self.limit, self.sizes)
 
-    def array(self) -> npt.NDArray[Any]:
-        """All rows as a plain array."""
+    def array(self) -> Floats:
         plain = not (self.offset.size or self.factor.size)
         return self.X if plain and self.X.dtype == self.dtype else self.take(np.arange(len(self.X)))
 
-    def mean(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.float64]:
-        """The mean of these rows, by default of all."""
+    def mean(self, rows: Index | None = None) -> Float64:
+        def total(span: tuple[int, int]) -> Float64:
+            return self.take(np.arange(*span) if rows is None else rows[slice(*span)]).sum(axis=0, dtype=np.float64)
+
         if rows is None:
-            sums = self.run_parts(lambda span: self.take(np.arange(*span)).sum(0, dtype=np.float64), self.passes())
-            return np.sum(sums, axis=0) / len(self.X)
-        blocks = (self.take(rows[lo:hi]) for lo, hi in spans(len(rows), PASS_ROWS))
-        return np.sum([block.sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / len(rows)
-
-
-def _working_dtype(X: npt.NDArray[Any]) -> np.dtype[Any]:
-    return np.dtype(np.float64 if X.dtype == np.float64 else np.float32)
+            return np.sum(self.run_parts(total, self.passes()), axis=0) / len(self.X)
+        return np.sum([total(span) for span in spans(len(rows), PASS_ROWS)], axis=0) / len(rows)

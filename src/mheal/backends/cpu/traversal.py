@@ -16,8 +16,7 @@ from ...validation import refuse_nonfinite
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
 from .grouping import row_type
 from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scores, reaching, stale
-from .picks import PickList
-from .radii import radii
+from .picks import PickList, radii
 from .staging import Staged
 
 FRONT_SHARE = 24  # the front holds about one row in this many,
@@ -32,14 +31,12 @@ class CpuPicks(PickList):
         self.points = points
 
     def radii(self, weight: Floats) -> tuple[Float64, Scores]:
-        """The largest distance left anywhere after each pick, and scores against all of them."""
         return radii(self.points, self, weight)
 
     def candidates(
         self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
         first: Scores | None = None, workers: int | None = None,
     ) -> "Sequence[CpuCandidates]":  # fmt: skip
-        """All rows as candidates, or each of some disjoint groups of ascending rows."""
         ones = np.ones(self.points.shape[0], self.P.dtype) if weight is None else weight
         more = ones if placed is None else placed
         if groups is None:
@@ -65,7 +62,6 @@ class PointFront:
         self.scratch = np.empty(CHUNK * CHUNK, G.dtype) if scratch is None else scratch
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """Pick from the front while it beats the limit; the rows and their scores."""
         if len(self.rows) == 0:
             return np.empty(0, np.int64), np.empty(0, self.G.dtype)
         picks, start = self.picks, self.picks.count
@@ -74,8 +70,7 @@ class PointFront:
         with single_threaded_blas():
             picks.count = advance(
                 self.rows, self.G, self.scores.score, self.scores.seen, self.scores.norm2, *self.weights,
-                self.G.dtype.type(limit.score), at, *picks.arrays, start, stop, picked, gain,
-                self.scratch,
+                self.G.dtype.type(limit.score), at, *picks.arrays, start, stop, picked, gain, self.scratch,
             )  # fmt: skip
         return picked[start : picks.count], gain[start : picks.count]
 
@@ -93,12 +88,10 @@ class CpuFront(PointFront):
         super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound, of.scratch[0][1])
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """As above; the limit is the front's own, since there are no candidates around those in memory."""
-        at, gain = super().pick(limit, stop)
+        at, gain = super().pick(limit, stop)  # the limit is the front's own: there are no candidates around these
         return self.of.members[at].astype(np.int64), gain
 
     def close(self) -> None:
-        """The scores go back to the candidates."""
         self.of.score[self.rows], self.of.seen[self.rows] = self.scores.score, self.scores.seen
 
 
@@ -115,9 +108,7 @@ class CpuCandidates:
         rows = row_type(points.shape[0])
         self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)
-        self.norm2: Floats = np.empty(n, dtype) if first is None else first.norm2
-        self.score: Floats = np.empty(n, dtype) if first is None else first.score
-        seen = 1 if first is None else first.seen
+        self.norm2, self.score, seen = first or Scores(np.empty(n, dtype), np.empty(n, dtype), 1)
         self.seen = seen if isinstance(seen, np.ndarray) else np.full(n, seen, np.int32)
         self._buffer = np.empty(n, rows)
         self._source = (*points.source, self.members)
@@ -126,31 +117,23 @@ class CpuCandidates:
         ]
         if first is None:
             target = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
-            parts = points.passes()
-            points.run_parts(
-                lambda span: first_scores(*self._source, *span, *target),
-                parts if members is None else spans(n, parts[0][1]),
-                self.workers,
-            )
+            parts = spans(n, points.passes()[0][1])
+            points.run_parts(lambda span: first_scores(*self._source, *span, *target), parts, self.workers)
         if not np.isfinite(self.norm2).all():
             refuse_nonfinite(points.X)
         row = dtype.itemsize * points.shape[1]  # by the pool alone: picks must not depend on memory
         self._size = max(points.sizes.front_rows, min(n // FRONT_SHARE, FRONT_BYTES // row))
 
     def exclude(self, rows: Rows) -> None:
-        """These rows of the pool cannot be picked."""
         self.score[np.searchsorted(self.members, rows.astype(self.members.dtype))] = PICKED
 
     def left(self) -> int:
-        """How many can still be picked."""
         return int(np.count_nonzero(self.score >= 0))
 
     def scores(self) -> Scores:
-        """What a later run needs to go on exactly so."""
         return Scores(self.norm2, self.score, self.seen)
 
     def front(self) -> CpuFront:
-        """The candidates with the largest scores, brought up to date."""
         with single_threaded_blas():
             front, bound, left = _front(self.score, self._size, self._buffer, self.workers)
             self._renew(stale(front, self.seen, self.picks.count))
