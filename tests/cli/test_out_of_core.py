@@ -15,7 +15,7 @@ import pytest
 import mheal
 from mheal.cli import main
 from mheal.cli.console import size
-from mheal.cli.large import needed, refuse_small_limit
+from mheal.cli.cost import needed, refuse_small_limit
 from mheal.cli.options import parse_size
 from mheal.runtime.checkpoint import Checkpoint
 

@@ -12,12 +12,11 @@ import typer
 from .._version import __version__
 from ..exceptions import UserError
 from .compare import compare
-from .datasets import datasets
 from .demo import demo
 from .embed import embed
+from .lists import datasets, strategies
 from .plan import plan
 from .select import select
-from .strategies import strategies
 
 HELP = """Which of your unlabelled items should you label?
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..exceptions import UserError
-from .options import Columns, Embed, Estimator, Id, Pool, Quiet, Text, Without, names, option, whole_numbers
+from .console import messages, results, show_table
+from .options import Estimator, PoolOptions, Quiet, from_fields, names, option, whole_numbers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,29 +20,24 @@ TARGET = (
     "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
 )
 STRATEGIES = "Names, or all: those that train no network of their own. Random is always there."
+STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
+@from_fields
 def compare(
-    pool: Pool,
+    options: PoolOptions,
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
     strategies: Annotated[str, option("A,B", STRATEGIES)] = "mheal,random,coreset,kmeans",
-    budgets: Annotated[
-        str | None, option("N,M", "Numbers of labels. Default: 10 to 200, at most half the pool.")
-    ] = None,
+    budgets: Annotated[str | None, option("N,M", STEPS)] = None,
     seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
     estimator: Estimator = "logistic",
     metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
     out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
     max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
-    columns: Columns = None,
-    without: Without = None,
-    id_column: Id = None,
-    text: Text = None,
-    embed: Embed = None,
     quiet: Quiet = False,
 ) -> None:
     """Find out on labelled data whether picking beats random, and by how much.
@@ -59,14 +55,13 @@ def compare(
     from ..evaluate import report, runs, split_sizes
     from ..io.targets import read_target
     from .compare_runs import Runs
-    from .console import messages
-    from .pool import PoolOptions, checksum, read, say_source, usable
+    from .pool import checksum, read, say_source, usable
 
     console = messages(quiet)
     chosen = _strategies(strategies)
     wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
-    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed)
-    source = read(options, console, target=target, say=False)
+    pool = options.pool
+    source = read(options, console, target=target)
     labels = read_target(target, pool, source)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
     missing = len(X) - len(labels.rows)
@@ -75,7 +70,8 @@ def compare(
     of_labels = repr((labels.rows.tolist(), labels.labels.tolist())).encode()
     settings: dict[str, Any] = dict(
         mheal=__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
-        columns=names(columns), without=names(without), id=id_column, text=text, embed=embed,
+        columns=names(options.columns), without=names(options.without), id=options.id, text=options.text,
+        embed=options.embed,
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
@@ -143,7 +139,6 @@ def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: 
 def _show(curves: "Curves") -> None:
     """The tables and sentences of the report, on stdout."""
     from ..evaluate.text import metric_table, sentences, summary_table
-    from .console import results, show_table
 
     console = results()
     for table in (metric_table(curves), summary_table(curves, "random")):

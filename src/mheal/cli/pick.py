@@ -16,7 +16,6 @@ from ..io.source import Source
 from ..runtime.progress import as_progress
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
-from .options import names
 from .pool import read, say_source
 from .request import Request
 
@@ -51,6 +50,7 @@ def carry_out(
     """
     start = perf_counter()
     source = _read(request, folder, unfinished, console)
+    say_source(request.pool, source, console)
     between = perf_counter()
     picks, labeled, model = _pick(request, source, folder, resume, unfinished, console)
     return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
@@ -59,29 +59,26 @@ def carry_out(
 def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], console: "Console") -> Source:
     """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small."""
     from ..runtime.memory import resident
-    from .large import refuse_small_limit, shards_to_stream, stream
+    from .cost import refuse_small_limit, shards_to_stream, stream
 
+    limit = request.memory_limit
     if request.scheduler is not None:
-        source = _on_cluster(request)
-        say_source(request.pool, source, console)
-        return source
-    if request.max_memory is None:
-        return read(request, console)
+        return _on_cluster(request)
+    if limit is None:
+        return read(request, console, request.seed)
     if not get(request.strategy).limits_memory:
         able = [name for name in strategies() if get(name).limits_memory]
         raise UserError(f"{request.strategy} does not work within --max-memory: use {', '.join(able)}, or leave it out")
     present = resident()
-    shards = shards_to_stream(request.pool, request.max_memory, present)
+    shards = shards_to_stream(request.pool, limit, present)
     if shards:
         source, stages = stream(request, shards, folder / "pool", present, console)
         unfinished.append(stages)
-        say_source(request.pool, source, console)
     else:
-        source = read(request, console)
+        source = read(request, console, request.seed)
         present = resident()  # what streaming leaves there goes as other memory is asked for
-    mapped = isinstance(source.X, np.memmap)
-    shape, dtype = source.X.shape, source.X.dtype
-    refuse_small_limit(request.max_memory, present, shape, dtype, mapped=mapped, model=request.uses_model)
+    X, mapped = source.X, isinstance(source.X, np.memmap)
+    refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=request.uses_model)
     return source
 
 
@@ -95,7 +92,7 @@ def _on_cluster(request: Request) -> Source:
         from ..io.dask_parquet import read_on_cluster
     except ImportError as error:
         raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    return read_on_cluster(request.pool, names(request.columns), names(request.without) or (), request.id)
+    return read_on_cluster(request.pool, **request.features)
 
 
 def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, "Selection | None"]:
@@ -155,9 +152,8 @@ def _pick(
         progress(0, 0, f"picking {budget:,} of {n:,} rows")
         picks = select(
             source.X, budget, labeled=rows, y=y, estimator=request.estimator, proba=_proba(request, source),
-            strategy=request.strategy, n_classes=request.clusters, scaling=request.scaling,
             deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
-            memory_limit=request.max_memory, checkpoint=stages, random_state=request.seed, progress=progress,
+            memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
         )  # fmt: skip
     return picks if kept is None else kept + picks, labeled, "" if unused else model
 

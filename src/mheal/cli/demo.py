@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from ...exceptions import UserFileError
-from ..options import Quiet, option
+from ..exceptions import UserFileError
+from .console import messages, results, show_table
+from .options import Quiet, option
 
 
 def demo(
@@ -23,15 +24,13 @@ def demo(
 
     Example: mheal demo --files
     """
-    from ..console import messages, results, show_table
-
     console = messages(quiet)
     if files:
-        from .files import write_files
+        from .digits import write_files
 
         console.print(f"Written: {', '.join(write_files(Path()))}")
         return
-    from ...runtime.progress import as_progress
+    from ..runtime.progress import as_progress
     from .digits import draw_picks, run, save
 
     try:
