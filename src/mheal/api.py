@@ -17,24 +17,11 @@ from .strategy import Seed, Strategy
 
 
 def select(
-    X: Any,
-    n: int,
-    *,
-    labeled: Any = None,
-    y: Any = None,
-    estimator: Any = None,
-    proba: Any = None,
-    utility: Any = None,
-    strategy: str | Strategy = "mheal",
-    n_classes: int | None = None,
-    scaling: Scaling = "auto",
-    deduplicate: bool | Literal["auto"] = "auto",
-    device: str | None = None,
-    memory_limit: int | None = None,
-    checkpoint: str | Path | NullCheckpoint | None = None,
-    random_state: Seed = 0,
-    progress: bool | Progress = False,
-) -> Selection:
+    X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
+    utility: Any = None, strategy: str | Strategy = "mheal", n_classes: int | None = None, scaling: Scaling = "auto",
+    deduplicate: bool | Literal["auto"] = "auto", device: str | None = None, memory_limit: int | None = None,
+    checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0, progress: bool | Progress = False,
+) -> Selection:  # fmt: skip
     """Pick the n rows of X to label, best first.
 
     Parameters
@@ -101,8 +88,7 @@ def select(
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
         raise UserError("device and memory_limit do not go together: leave out one of them")
-    changes = _parameters(chosen, n_classes, deduplicate, device)
-    if changes:
+    if changes := _parameters(chosen, n_classes, deduplicate, device):
         chosen = clone(chosen).set_params(**changes)
     return chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
@@ -128,20 +114,12 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
     if device not in (None, "cpu"):
         if "device" not in known:
             raise UserError(f"{strategy.name} works on the CPU only: leave out device, or use mheal")
-        _refuse_missing(device)
+        try:
+            import_module("torch").zeros(1, device=device).cpu()
+        except ImportError as error:
+            raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
+            why = "no GPU, or a torch built without it"
+            raise UserError(f"torch finds no device {device!r} here ({why}): leave it out to use the CPU") from error
         changes["device"] = device
     return changes
-
-
-def _refuse_missing(device: str) -> None:
-    """One line for a device that torch does not find here, or where torch itself is missing."""
-    try:
-        torch = import_module("torch")
-    except ImportError as error:
-        raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
-    try:
-        torch.zeros(1, device=device).cpu()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
-        raise UserError(
-            f"torch finds no device {device!r} here (no GPU, or a torch built without it): leave it out to use the CPU"
-        ) from error

@@ -1,7 +1,7 @@
 """Onto the sphere: standardised columns and unit rows."""
 
 from collections.abc import Iterator
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,7 @@ def blocks(n_rows: int, width: int) -> Iterator[slice]:
     return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
 
 
-@overload
-def unit_rows(X: Float64) -> tuple[Float64, Float64]: ...
-@overload
-def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]: ...
-def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]:
+def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
     """U, norms: the rows of X divided by their ℓ2 norms (ŵ of §3.2); rows of norm 0 stay 0.
 
     U has the dtype of X, the norms are float64.

@@ -13,6 +13,8 @@ from ..exceptions import UserError
 
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
 LABELS = "a table with row or id, and label; or a Label Studio export"
+COLUMNS = "Columns that are features. Default: all numbers and categories."
+ID = "Column that names each row. Default: id, if there is one."
 EMBED = (
     "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
     "sentence:NAME. Default: by the kind of items."
@@ -40,13 +42,9 @@ class PoolOptions:
     """Which pool, and what its features are, as typed."""
 
     pool: Annotated[str, POOL]
-    columns: Annotated[
-        str | None, _feature("A,B", "Columns that are features. Default: all numbers and categories.")
-    ] = None
+    columns: Annotated[str | None, _feature("A,B", COLUMNS)] = None
     without: Annotated[str | None, _feature("A,B", "Columns that are not features.")] = None
-    id: Annotated[
-        str | None, _feature("COLUMN", "Column that names each row. Default: id, if there is one.", "--id")
-    ] = None
+    id: Annotated[str | None, _feature("COLUMN", ID, "--id")] = None
     text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")] = None
     embed: Annotated[str | None, _feature("METHOD", EMBED)] = None
 

@@ -141,7 +141,7 @@ def _of_images(paths: Any, method: str, model: str, seed: int, progress: Progres
         return Embedding(pixels.values, description, pixels.skipped)
     same = distinct(pixels.values)  # equal images are learnt from once, and then have the same vectors
     X, made = _of_pixels(
-        pixels.values if same is None else same.of(pixels.values), pixels.shape, method, epochs, seed, progress
+        pixels.values if same is None else pixels.values[same.first], pixels.shape, method, epochs, seed, progress
     )
     description = f"{pixels.description}, {made}"
     return Embedding(X if same is None else X[same.place], description, pixels.skipped)
