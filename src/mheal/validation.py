@@ -169,10 +169,9 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
         bad = ~np.isfinite(X[lo : lo + BLOCK])
         if bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            what = (
-                f"{'NaN' if np.isnan(X[lo + row, column]) else 'infinity'} at row {first + lo + row}, column {column}"
-            )
-            raise UserError(f"X has {what}: drop such rows or fill them in (sklearn.impute.SimpleImputer does)")
+            what = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
+            at = f"row {first + lo + row}, column {column}"
+            raise UserError(f"X has {what} at {at}: drop such rows or fill them in (sklearn.impute.SimpleImputer does)")
     row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
     at = f"at row {first + row}, column {column} ({X[row, column]:.3g})"
     raise UserError(f"X overflows {X.dtype} {at}: pass float64 or rescale it")

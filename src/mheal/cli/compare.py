@@ -4,13 +4,13 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.console import Console
+
 from ..exceptions import UserError
 from .console import messages, results, show_table
 from .options import Estimator, PoolOptions, Quiet, from_fields, names, option, whole_numbers
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..evaluate import Curves
     from .compare_runs import Runs, Unit
 
@@ -119,7 +119,7 @@ def _strategies(listed: str) -> list[str]:
     return chosen if "random" in chosen else [*chosen, "random"]
 
 
-def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: list[int], console: "Console") -> None:
+def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: list[int], console: Console) -> None:
     """Run what is missing of `units`, keeping each as soon as it is finished."""
     from ..runtime.progress import as_progress
 

@@ -78,9 +78,8 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
         changed = [name for name in DECISIVE if before[name] != settings[name]]
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise UserError(
-            f"{folder / 'curves.csv'} is there, but no settings.json that says all of how it was made: {remedy}"
-        ) from error
+        lacking = "is there, but no settings.json that says all of how it was made"
+        raise UserError(f"{folder / 'curves.csv'} {lacking}: {remedy}") from error
     if changed:
         name = changed[0]
         was, now = _shown(before[name]), _shown(settings[name])

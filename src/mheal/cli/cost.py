@@ -3,9 +3,10 @@
 import math
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
@@ -20,9 +21,6 @@ from ..validation import working_dtype
 from .console import size
 from .pool import read, say_source
 from .request import Request
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
 ROW_FLOATS = 5  # and floats
@@ -84,7 +82,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def stream(
-    request: Request, shards: list[Path], folder: Path, present: int, console: "Console"
+    request: Request, shards: list[Path], folder: Path, present: int, console: Console
 ) -> tuple[Source, NullCheckpoint]:
     """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
     from ..io.shards import stream_shards
@@ -104,7 +102,7 @@ def stream(
     return source, stages
 
 
-def print_forecast(request: Request, console: "Console") -> None:
+def print_forecast(request: Request, console: Console) -> None:
     """Read the pool, measure, and say what picking from it takes."""
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import Console
 
 from ..exceptions import UserError
 from ..io.source import Source
+from ..runtime.checkpoint import Checkpoint, NullCheckpoint
 from ..runtime.progress import as_progress
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
@@ -20,9 +22,6 @@ from .pool import read, say_source
 from .request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..runtime.checkpoint import NullCheckpoint
     from ..selection import Selection
 
 Rows = npt.NDArray[np.int64]
@@ -40,7 +39,7 @@ class Result:
 
 
 def carry_out(
-    request: Request, console: "Console", folder: Path, resume: bool, unfinished: list["NullCheckpoint"]
+    request: Request, console: Console, folder: Path, resume: bool, unfinished: list[NullCheckpoint]
 ) -> Result:
     """Read the pool and pick.
 
@@ -56,7 +55,7 @@ def carry_out(
     return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
 
 
-def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], console: "Console") -> Source:
+def _read(request: Request, folder: Path, unfinished: list[NullCheckpoint], console: Console) -> Source:
     """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small."""
     from ..runtime.memory import resident
     from .cost import refuse_small_limit, shards_to_stream, stream
@@ -122,11 +121,10 @@ def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | 
 
 
 def _pick(
-    request: Request, source: Source, folder: Path, resume: bool, unfinished: list["NullCheckpoint"], console: "Console"
+    request: Request, source: Source, folder: Path, resume: bool, unfinished: list[NullCheckpoint], console: Console
 ) -> tuple["Selection", int, str]:
     """The picks, kept ones first; how many rows have labels; and the model that was used."""
     from ..api import select
-    from ..runtime.checkpoint import Checkpoint
 
     strategy, n = get(request.strategy), len(source.X)
     rows, y, kept = _labels(request, source)
@@ -191,7 +189,7 @@ def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: in
 
 
 @contextmanager
-def _warnings(console: "Console") -> Iterator[list[str]]:
+def _warnings(console: Console) -> Iterator[list[str]]:
     """Print the library's warnings that labels or a model are not used; the list says, afterwards, which there were."""
     from ..uncertainty import FewLabelsWarning
 
@@ -213,12 +211,10 @@ def _memory_errors() -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise UserError(
-            f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, and use --max-memory"
-        ) from error
+        remedy = "write the pool to a .npy file with `mheal embed`, and use --max-memory"
+        raise UserError(f"not enough memory ({error}): {remedy}") from error
     except RuntimeError as error:
         if type(error).__name__ != "OutOfMemoryError":  # known by name, since torch may not be here
             raise
-        raise UserError(
-            "the GPU has too little free memory: end what else runs there, or leave out --device to use the CPU"
-        ) from error
+        remedy = "end what else runs there, or leave out --device to use the CPU"
+        raise UserError(f"the GPU has too little free memory: {remedy}") from error

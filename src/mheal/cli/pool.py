@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError
@@ -14,11 +16,8 @@ from ..runtime.progress import as_progress
 from ..validation import as_array
 from .options import PoolOptions
 
-if TYPE_CHECKING:
-    from rich.console import Console
 
-
-def read(options: PoolOptions, console: "Console", seed: int = 0, target: str | None = None) -> Source:
+def read(options: PoolOptions, console: Console, seed: int = 0, target: str | None = None) -> Source:
     """The pool; its column `target` is no feature."""
     with as_progress(True, console) as progress:
         return read_pool(
@@ -27,7 +26,7 @@ def read(options: PoolOptions, console: "Console", seed: int = 0, target: str | 
         )  # fmt: skip
 
 
-def say_source(pool: str, source: Source, console: "Console") -> None:
+def say_source(pool: str, source: Source, console: Console) -> None:
     """A line that says what the pool's features are, and one for each item that was skipped."""
     console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
     for file, reason in source.skipped:

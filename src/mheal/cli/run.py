@@ -8,7 +8,9 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from .._version import __version__
 from ..exceptions import UserError, UserFileError
@@ -21,13 +23,10 @@ from .pick import Result, carry_out
 from .pool import checksum
 from .request import Output, Request
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 
 
-def run(request: Request, output: Output, console: "Console", recorded: dict[str, Any] | None = None) -> Result:
+def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
     """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
     form = format_of(output.file, output.format)
     for file in output.files:
@@ -62,7 +61,7 @@ def run(request: Request, output: Output, console: "Console", recorded: dict[str
     return result
 
 
-def rerun(path: Path, output: Output, console: "Console") -> None:
+def rerun(path: Path, output: Output, console: Console) -> None:
     """Repeat the run that a record describes, from the same files."""
     with reading(path):
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -128,9 +127,8 @@ def _refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
     why = f"which mheal {record['mheal']} made on {record['packages']}"
     if result.source.features != record.get("features"):
         why = f"which are of {record.get('features')}, and now it is {result.source.features}"
-    raise UserError(
-        f"the picks differ from the recorded ones, {why}: nothing was written; --out FILE writes the new ones"
-    )
+    remedy = "nothing was written; --out FILE writes the new ones"
+    raise UserError(f"the picks differ from the recorded ones, {why}: {remedy}")
 
 
 def _inputs(request: Request, folder: Path) -> dict[str, list[Path]]:
