@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import polars
 
 COLUMNS = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "ndjson"}  # as polars calls them
 SHOWN = 20  # picks in a notebook's table
 
 
@@ -115,11 +114,9 @@ class Selection:
         """A polars frame with columns rank (from 1), row, cluster, gain, radius and reason."""
         import polars
 
-        columns = {
-            "rank": np.arange(1, len(self) + 1), "row": self.indices, "cluster": self.cluster, "gain": self.gain,
-            "radius": self.radius, "reason": list(self.reason),
-        }  # fmt: skip
-        return polars.DataFrame(columns, schema_overrides={"reason": polars.String})
+        columns: dict[str, Any] = {"rank": np.arange(1, len(self) + 1), "row": self.indices}
+        columns |= {name: getattr(self, name) for name in ("cluster", "gain", "radius")}
+        return polars.DataFrame({**columns, "reason": list(self.reason)}, schema_overrides={"reason": polars.String})
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The same as a pandas frame. Its index is that of the picked rows in X, if X was a pandas frame."""
@@ -131,11 +128,14 @@ class Selection:
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
         path = Path(path)
-        if path.suffix not in FORMATS:
+        writers = {".csv": "write_csv", ".parquet": "write_parquet", ".jsonl": "write_ndjson"}
+        if path.suffix not in writers:
             raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
-        frame = finite_or_null(self.to_frame()) if path.suffix == ".jsonl" else self.to_frame()
+        frame = self.to_frame()
+        if path.suffix == ".jsonl":
+            frame = finite_or_null(frame)
         with replacing(path) as partial:
-            getattr(frame, f"write_{FORMATS[path.suffix]}")(partial)
+            getattr(frame, writers[path.suffix])(partial)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":
@@ -143,10 +143,11 @@ class Selection:
         import polars
 
         path = Path(path)
-        if path.suffix not in FORMATS:
+        readers = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}
+        if path.suffix not in readers:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         with reading(path, " (is it a file saved by mheal?)"):
-            frame = getattr(polars, f"read_{FORMATS[path.suffix]}")(path)
+            frame = getattr(polars, readers[path.suffix])(path)
             missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
             if missing:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")

@@ -73,9 +73,9 @@ def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
     return bool((unit | (lengths == 0)).all() and 2 * unit.sum() > len(unit))
 
 
-def to_sphere(X: npt.NDArray[Any], few: int = FEW) -> npt.NDArray[Any]:
-    """Rows of unit length; rows of zeros or with NaN, and rows of fewer columns than `few`, stay as they are."""
-    if X.shape[1] < few:
+def to_sphere(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of unit length; rows of zeros or with NaN, and rows of fewer than 8 columns, stay as they are."""
+    if X.shape[1] < FEW:
         return np.ascontiguousarray(X)
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))[:, None]
     lengths[(lengths == 0) | ~np.isfinite(lengths)] = 1

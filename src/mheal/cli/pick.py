@@ -6,23 +6,24 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
 from ..exceptions import UserError
+from ..io.labels import read_labels
+from ..io.read import read_pool
 from ..io.source import Source
 from ..runtime.checkpoint import Checkpoint, NullCheckpoint
 from ..runtime.progress import as_progress
+from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
+from ..uncertainty import FewLabelsWarning
 from .pool import read, say_source
 from .request import Request
-
-if TYPE_CHECKING:
-    from ..selection import Selection
 
 Rows = npt.NDArray[np.int64]
 
@@ -31,7 +32,7 @@ Rows = npt.NDArray[np.int64]
 class Result:
     """The picks, the pool they are rows of, the model that was used, in words, and how long it took."""
 
-    picks: "Selection"
+    picks: Selection
     source: Source
     labeled: int
     model: str
@@ -94,10 +95,8 @@ def _on_cluster(request: Request) -> Source:
     return read_on_cluster(request.pool, **request.features)
 
 
-def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, "Selection | None"]:
+def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, Selection | None]:
     """Labelled rows and their labels, None if the file has none; and the earlier picks that are kept."""
-    from ..io.labels import read_labels
-    from ..selection import Selection
 
     def found(file: str) -> Any:
         return read_labels(file, source.ids, len(source.X), id_column=source.id_column)
@@ -122,7 +121,7 @@ def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | 
 
 def _pick(
     request: Request, source: Source, folder: Path, resume: bool, unfinished: list[NullCheckpoint], console: Console
-) -> tuple["Selection", int, str]:
+) -> tuple[Selection, int, str]:
     """The picks, kept ones first; how many rows have labels; and the model that was used."""
     from ..api import select
 
@@ -167,8 +166,6 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
     """The probabilities in the file; its rows are matched by their ids where both have some, else by their order."""
     if request.proba is None:
         return None
-    from ..io.read import read_pool
-
     found = read_pool(request.proba)
     if source.ids is None or found.ids is None:
         return found.X
@@ -191,8 +188,6 @@ def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: in
 @contextmanager
 def _warnings(console: Console) -> Iterator[list[str]]:
     """Print the library's warnings that labels or a model are not used; the list says, afterwards, which there were."""
-    from ..uncertainty import FewLabelsWarning
-
     unused: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FewLabelsWarning)
