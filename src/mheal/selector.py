@@ -195,7 +195,6 @@ class MHEAL(Strategy):
     def _reasons(
         self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32], weights: Scores | None
     ) -> list[str]:
-        """A sentence for each pick."""
         first, size = self._representatives(pool.labeled), np.bincount(clusters)
         what = "utility" if pool.model is None else "uncertainty"
         reasons = []

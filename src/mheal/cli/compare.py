@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.console import Console
 
 from ..exceptions import UserError
-from .console import messages, results, show_table
+from .console import messages, show_report
 from .options import Estimator, PoolOptions, Quiet, from_fields, names, option, whole_numbers
 
 if TYPE_CHECKING:
-    from ..evaluate import Curves
     from .compare_runs import Runs, Unit
 
 BUDGETS = (10, 20, 50, 100, 200)
@@ -53,6 +52,7 @@ def compare(
     """
     from .._version import __version__
     from ..evaluate import report, runs, split_sizes
+    from ..evaluate.text import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from .compare_runs import Runs
     from .pool import checksum, read, say_source, usable
@@ -101,7 +101,7 @@ def compare(
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
-        _show(curves)
+        show_report([metric_table(curves), summary_table(curves, "random")], sentences(curves))
     console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
 
 
@@ -134,14 +134,3 @@ def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: 
         found = len(kept.done(steps) & units)
         console.print(f"{found} of {len(units)} runs are kept in {kept.folder}: the same command resumes from there")
         raise
-
-
-def _show(curves: "Curves") -> None:
-    """The tables and sentences of the report, on stdout."""
-    from ..evaluate.text import metric_table, sentences, summary_table
-
-    console = results()
-    for table in (metric_table(curves), summary_table(curves, "random")):
-        show_table(console, *table)
-    for sentence in sentences(curves):
-        console.print(sentence, soft_wrap=True)

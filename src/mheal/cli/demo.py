@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from ..exceptions import UserFileError
-from .console import messages, results, show_table
+from .console import messages, show_report
 from .options import Quiet, option
 
 
@@ -30,13 +29,12 @@ def demo(
 
         console.print(f"Written: {', '.join(write_files(Path()))}")
         return
+    from ..runtime.files import writing
     from ..runtime.progress import as_progress
     from .digits import draw_picks, run, save
 
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserFileError(f"cannot make the folder {out}: {error.strerror}") from error
     with as_progress(True, console) as progress:
         curves, images = run(budget, seeds, progress)
     save(curves, out / "runs.csv")
@@ -48,6 +46,6 @@ def demo(
             spread = f" ± {100 * row['sd']:.1f}" if seeds > 1 else ""
             cells[row["labels"]].append(f"{100 * row['mean']:.1f}{spread}")
         title = f"Test accuracy on digits in %, mean ± standard deviation of {seeds} splits"
-        show_table(results(), title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()])
-        results().print(curves.verdict(), soft_wrap=True)
+        table = title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()]
+        show_report([table], [curves.verdict()])
     console.print(f"Written: {', '.join(str(out / name) for name in ('curves.png', 'picks.png', 'runs.csv'))}")

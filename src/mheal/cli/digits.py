@@ -107,14 +107,12 @@ def write_files(folder: Path) -> list[str]:
         if file.exists() and not (file.is_file() and file.read_bytes() == content):
             raise UserFileError(f"{name} exists already: run `mheal demo --files` in another folder")
     for name, content in contents.items():
-        file = folder / name
-        with replacing(file, make_folder=True) as part:
+        with replacing(folder / name, make_folder=True) as part:
             part.write_bytes(content)
     return list(dict.fromkeys(Path(name).parts[0] for name in contents))
 
 
 def _digits() -> dict[str, bytes]:
-    """The digits as a table and as an array, some labels, and a model's probabilities."""
     X, y = load_digits(return_X_y=True)
     rows = np.arange(0, len(X), LABELED)
     ids = [f"d{row:04}" for row in range(len(X))]
@@ -131,7 +129,6 @@ def _digits() -> dict[str, bytes]:
 
 
 def _images() -> dict[str, bytes]:
-    """The first digits as images, in a folder for each class."""
     from PIL import Image
 
     digits = load_digits()
@@ -143,7 +140,6 @@ def _images() -> dict[str, bytes]:
 
 
 def _texts() -> bytes:
-    """Lines of words from three topics."""
     rng = np.random.default_rng(0)
     topics = [words.split() for words in TOPICS]
     return "".join(" ".join(rng.choice(topics[at % 3], 8)) + "\n" for at in range(TEXTS)).encode()

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError, UserFileError
-from .console import messages, results, show_table
+from .console import messages, show_report
 from .options import LABELS, Estimator, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
@@ -65,10 +65,7 @@ def plan(
                 target=target_accuracy, random_state=seed,
             )  # fmt: skip
     say_source(options.pool, source, console)
-    out = results()
-    show_table(out, *made.table)
-    for sentence in made.sentences:
-        out.print(sentence, soft_wrap=True)
+    show_report([made.table], made.sentences)
     if plot is not None:
         made.plot(plot)
         console.print(f"Written: {plot}")
