@@ -51,7 +51,7 @@ def compare(
     Example: mheal compare digits.csv -t label --estimator sklearn.svm:LinearSVC --metric f1_macro --seeds 3 -o svm
     """
     from .._version import __version__
-    from ..evaluate import report, runs, split_sizes
+    from ..evaluate import Curves, report, runs, split_sizes
     from ..evaluate.text import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from .compare_runs import Runs
@@ -97,7 +97,7 @@ def compare(
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {labels.description}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    curves = kept.curves(chosen, seeds, metric)
+    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept.units[name, seed]], metric)
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:

@@ -66,11 +66,6 @@ class Runs:
         Curves([row for unit in units.values() for row in unit]).save_csv(self.file)
         self.units = units  # what is counted has been written
 
-    def curves(self, strategies: Collection[str], seeds: int, metric: str) -> Curves:
-        """The runs of these strategies in the first splits."""
-        wanted = ((name, seed) for seed in range(seeds) for name in strategies)
-        return Curves([row for unit in wanted for row in self.units[unit]], metric)
-
 
 def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
     remedy = "choose another --out, or delete that folder"
