@@ -105,12 +105,8 @@ class Output:
 
     @property
     def files(self) -> list[Path]:
-        """The files of the picks, of their record and of the picture."""
-        picks = [] if self.file == "-" else [Path(self.file), record_path(Path(self.file))]
-        return picks if self.plot is None else [*picks, self.plot]
-
-
-def record_path(out: Path) -> Path:
-    """picks.csv → picks.json; where that is the output itself, picks.record.json."""
-    beside = out.with_suffix(".json")
-    return out.with_suffix(".record.json") if beside == out else beside
+        """The file of the picks, their record (for picks.csv picks.json, for that picks.record.json), the picture."""
+        picks = Path(self.file)
+        record = picks.with_suffix(".record.json" if picks.suffix == ".json" else ".json")
+        written = [] if self.file == "-" else [picks, record]
+        return written if self.plot is None else [*written, self.plot]
