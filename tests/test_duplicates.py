@@ -24,7 +24,7 @@ def test_the_first_of_equal_rows_stands_for_all(X, double):
         assert len(seen) == len(X)
         return
     assert found.place.tolist() == [seen[tuple(row + 0.0)] for row in X]
-    assert np.array_equal(found.of(X), np.array(list(seen)))
+    assert np.array_equal(X[found.first], np.array(list(seen)))
     assert found.first.tolist() == sorted({i: at for at, i in reversed(list(enumerate(found.place)))}.values())
 
 
@@ -61,7 +61,7 @@ def test_tensors_are_looked_at_too():
     X[4] = X[1]
     found = distinct(X)
     assert found.first.tolist() == [0, 1, 2, 3, 5]
-    assert torch.equal(found.of(X), X[[0, 1, 2, 3, 5]])
+    assert torch.equal(X[found.first], X[[0, 1, 2, 3, 5]])
 
 
 def test_places_of_rows_are_named_once_in_their_order():

@@ -25,39 +25,25 @@ if TYPE_CHECKING:
 
 # Everything loads on first use, so that `import mheal` and `mheal --help` stay instant.
 _HOME = {
-    "select": (".api", "select"),
-    "MHEAL": (".selector", "MHEAL"),
-    "PaperMHEAL": (".paper", "PaperMHEAL"),
-    "SphericalKMeans": (".cluster", "SphericalKMeans"),
-    "Selection": (".selection", "Selection"),
-    "facility_location": (".algorithms", "facility_location"),
-    "farthest_first": (".algorithms", "farthest_first"),
+    "select": ".api",
+    "MHEAL": ".selector",
+    "PaperMHEAL": ".paper",
+    "SphericalKMeans": ".cluster",
+    "Selection": ".selection",
+    "facility_location": ".algorithms",
+    "farthest_first": ".algorithms",
 }
 _ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "io", "strategies")
 
 __all__ = [
-    "MHEAL",
-    "PaperMHEAL",
-    "Selection",
-    "SphericalKMeans",
-    "__version__",
-    "cluster",
-    "datasets",
-    "embed",
-    "energy",
-    "evaluate",
-    "facility_location",
-    "farthest_first",
-    "io",
-    "select",
-    "strategies",
-]
+    "MHEAL", "PaperMHEAL", "Selection", "SphericalKMeans", "__version__", "cluster", "datasets", "embed", "energy",
+    "evaluate", "facility_location", "farthest_first", "io", "select", "strategies",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        module, attribute = _HOME[name]
-        return getattr(import_module(module, __name__), attribute)
+        return getattr(import_module(_HOME[name], __name__), name)
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'mheal' has no attribute {name!r}")

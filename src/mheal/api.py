@@ -19,32 +19,19 @@ from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
 from .strategy import Seed, Strategy
-from .validation import index_of, is_frame
+from .validation import is_frame
 
 if TYPE_CHECKING:
     from .tables.missing import Missing
 
 
 def select(
-    X: Any,
-    n: int,
-    *,
-    labeled: Any = None,
-    y: Any = None,
-    estimator: Any = None,
-    proba: Any = None,
-    utility: Any = None,
-    strategy: str | Strategy = "mheal",
-    n_classes: int | None = None,
-    scaling: Scaling = "auto",
-    missing: "Missing" = "impute",
-    deduplicate: bool | Literal["auto"] = "auto",
-    device: str | None = None,
-    memory_limit: int | None = None,
-    checkpoint: str | Path | NullCheckpoint | None = None,
-    random_state: Seed = 0,
+    X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
+    utility: Any = None, strategy: str | Strategy = "mheal", n_classes: int | None = None, scaling: Scaling = "auto",
+    missing: "Missing" = "impute", deduplicate: bool | Literal["auto"] = "auto", device: str | None = None,
+    memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0,
     progress: bool | Progress = False,
-) -> Selection:
+) -> Selection:  # fmt: skip
     """Pick the n rows of X to label, best first.
 
     Parameters
@@ -123,14 +110,13 @@ def select(
             picks = select(features, n, labeled=labeled, y=y, **of_rows, **options)
         else:
             picks = _select_among(kept, len(X), features, n, labeled, y, of_rows, options)
-        index = index_of(X)
+        index = X.index if hasattr(X, "iloc") else None  # of a pandas frame
         return picks if index is None else replace(picks, index=index[picks.indices])
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
         raise UserError("device and memory_limit do not go together: leave out one of them")
-    changes = _parameters(chosen, n_classes, deduplicate, device)
-    if changes:
+    if changes := _parameters(chosen, n_classes, deduplicate, device):
         chosen = clone(chosen).set_params(**changes)
     return chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
@@ -187,20 +173,12 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
     if device not in (None, "cpu"):
         if "device" not in known:
             raise UserError(f"{strategy.name} works on the CPU only: leave out device, or use mheal")
-        _refuse_missing(device)
+        try:
+            import_module("torch").zeros(1, device=device).cpu()
+        except ImportError as error:
+            raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
+            why = "no GPU, or a torch built without it"
+            raise UserError(f"torch finds no device {device!r} here ({why}): leave it out to use the CPU") from error
         changes["device"] = device
     return changes
-
-
-def _refuse_missing(device: str) -> None:
-    """One line for a device that torch does not find here, or where torch itself is missing."""
-    try:
-        torch = import_module("torch")
-    except ImportError as error:
-        raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
-    try:
-        torch.zeros(1, device=device).cpu()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
-        raise UserError(
-            f"torch finds no device {device!r} here (no GPU, or a torch built without it): leave it out to use the CPU"
-        ) from error

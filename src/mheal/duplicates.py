@@ -16,10 +16,6 @@ class Distinct(NamedTuple):
     first: Rows  # these rows, ascending
     place: Rows  # for every row of the pool: the place in `first` of the row it equals
 
-    def of(self, X: Any) -> Any:
-        """These rows of an array or a tensor, as a copy."""
-        return X[self.first]
-
     def places(self, rows: Rows) -> Rows:
         """The places in `first` of these rows, each once, in the order of the rows."""
         places = self.place[rows]

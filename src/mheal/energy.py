@@ -70,7 +70,8 @@ def energy_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
     U = unit_rows(W)[0].astype(np.float64, copy=False)
     gradient = np.empty_like(U)
     for rows in blocks(len(U), len(U)):
-        weight = _weights(U[rows], U, s + 2)
+        sq = squared_chords(U[rows], U)
+        weight = np.where(sq > CLAMP**2, potential(np.maximum(sq, CLAMP**2), s + 2), 0.0)  # 0: coincident rows
         gradient[rows] = weight @ U - weight.sum(axis=1)[:, None] * U[rows]
     return (s or 1.0) * gradient
 
@@ -80,12 +81,6 @@ def riemannian_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
     U = unit_rows(W)[0]
     gradient = energy_gradient(U, s)
     return gradient - np.einsum("ij,ij->i", gradient, U)[:, None] * U
-
-
-def _weights(A: Float64, B: Float64, power: float) -> Float64:
-    """‖a − b‖^−power, and 0 for coincident rows (which each row is with itself)."""
-    sq = squared_chords(A, B)
-    return np.where(sq > CLAMP**2, potential(np.maximum(sq, CLAMP**2), power), 0.0)
 
 
 def _check_s(s: float) -> None:

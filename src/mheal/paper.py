@@ -1,22 +1,23 @@
 """PaperMHEAL: Algorithm 2 of the paper, as printed."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from ._version import __version__
 from .algorithms.within_clusters import spread_within_clusters
 from .backends import open_rows
 from .cluster import SphericalKMeans
 from .cluster.sampled import clustered
 from .exceptions import UserError
 from .parameters import COUNT, NOT_NEGATIVE, SCALING
-from .runtime.checkpoint import digest, mark
+from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Strategy
 
 
+@dataclass(eq=False, repr=False)
 class PaperMHEAL(Strategy):
     """Algorithm 2 as printed: farthest-first inside each spherical cluster, the same number of rows from each.
 
@@ -48,6 +49,18 @@ class PaperMHEAL(Strategy):
     random_state : int, Generator, RandomState or None
     """
 
+    n_clusters: int = 10
+    _: KW_ONLY
+    n_starts: int = 10
+    start_length: int | Literal["quota"] = "quota"
+    direction: Literal["tangent", "chord"] = "tangent"
+    scaling: Scaling = "unit"
+    init: Any = "random"
+    max_iter: int = 60
+    tol: float = 1e-4
+    device: str | None = None
+    random_state: Any = None
+
     name, title = "mheal-paper", "MHEAL (paper)"
     summary = "The published algorithm, as printed: farthest-first inside spherical clusters; picks outliers first"
     cost = "time n_starts·N·budget·d / clusters, memory N"
@@ -65,31 +78,6 @@ class PaperMHEAL(Strategy):
         "tol": NOT_NEGATIVE,
         "device": [str, None],
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 10,
-        *,
-        n_starts: int = 10,
-        start_length: int | Literal["quota"] = "quota",
-        direction: Literal["tangent", "chord"] = "tangent",
-        scaling: Literal["auto", "standard", "unit", "raw"] = "unit",
-        init: Any = "random",
-        max_iter: int = 60,
-        tol: float = 1e-4,
-        device: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_starts = n_starts
-        self.start_length = start_length
-        self.direction = direction
-        self.scaling = scaling
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.random_state = random_state
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         rng, run, X = pool.random_state, pool.checkpoint, pool.X
@@ -113,16 +101,3 @@ class PaperMHEAL(Strategy):
             else f"First pick of cluster {c}." for c, gain in zip(where.tolist(), gains, strict=True)
         ]  # fmt: skip
         return Selection(picks.rows, where, picks.gain, picks.radius, reasons)
-
-    def _described(self, pool: Pool, n: int) -> dict[str, Any]:
-        """What a checkpoint recognises this selection by."""
-        parameters = {
-            name: digest(value) if isinstance(value, np.ndarray) else str(value)
-            for name, value in self.get_params().items()
-            if name != "random_state"
-        }
-        seed = digest(pool.random_state.get_state(legacy=False)["state"]["key"])
-        return {
-            "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
-            "parameters": parameters, "random_state": seed, "mheal": __version__,
-        }  # fmt: skip

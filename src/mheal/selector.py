@@ -1,6 +1,6 @@
 """MHEAL: representative rows first, then rows far from all others, weighted by density and by uncertainty."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._version import __version__
 from .algorithms.density import (
     DENSITY_POWER,
     OUTLIER_FRACTION,
@@ -27,7 +26,7 @@ from .cluster.sampled import SAMPLE, auto_clusters, clustered
 from .duplicates import Distinct, distinct
 from .exceptions import UserError
 from .parameters import COUNT, POSITIVE, SCALING, check_parameters
-from .runtime.checkpoint import NullCheckpoint, digest, mark
+from .runtime.checkpoint import NullCheckpoint, digest
 from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Rows, Strategy
@@ -37,6 +36,7 @@ from .validation import as_array, as_labeled
 REPRESENTATIVES = 256  # labels that represent the pool before the others spread over it
 
 
+@dataclass(eq=False, repr=False)
 class MHEAL(Strategy):
     """Minimum hyperspherical energy active learning: the default of `mheal.select`.
 
@@ -81,6 +81,18 @@ class MHEAL(Strategy):
     0
     """
 
+    n_clusters: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    density_power: float | Literal["auto"] | None = "auto"
+    outlier_fraction: float = OUTLIER_FRACTION
+    n_representatives: int = REPRESENTATIVES
+    scaling: Scaling = "auto"
+    deduplicate: bool = False
+    balance_clusters: bool = False
+    across_clusters: bool = True
+    device: str | None = None
+    random_state: Any = None
+
     name, title = "mheal", "MHEAL"
     summary = "Representative rows, then rows far from all others; with labels also where a model is uncertain"
     cost = "time N·√budget·d in practice, memory N"
@@ -102,54 +114,21 @@ class MHEAL(Strategy):
         "device": [str, None],
     }
 
-    def __init__(
-        self,
-        n_clusters: int | Literal["auto"] = "auto",
-        *,
-        density_power: float | Literal["auto"] | None = "auto",
-        outlier_fraction: float = OUTLIER_FRACTION,
-        n_representatives: int = REPRESENTATIVES,
-        scaling: Literal["auto", "standard", "unit", "raw"] = "auto",
-        deduplicate: bool = False,
-        balance_clusters: bool = False,
-        across_clusters: bool = True,
-        device: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.density_power = density_power
-        self.outlier_fraction = outlier_fraction
-        self.n_representatives = n_representatives
-        self.scaling = scaling
-        self.deduplicate = deduplicate
-        self.balance_clusters = balance_clusters
-        self.across_clusters = across_clusters
-        self.device = device
-        self.random_state = random_state
-
     def _pick(self, pool: Pool, n: int) -> Selection:
         if self.deduplicate and form_of(pool.X) == "dask":
             raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
-        weights = self._uncertainty(pool)
-        same = None
-        if self.deduplicate:
-            if pool.checkpoint.on_disk:
-                raise UserError("deduplicate=True copies rows in memory: leave it out, or leave out the checkpoint")
-            same = distinct(pool.X)
+        weights = pool.utility if pool.model is None else uncertainty(pool)
+        if weights is not None:
+            weights = weights / weights.max()  # how much each row counts, at most 1
+        if self.deduplicate and pool.checkpoint.on_disk:
+            raise UserError("deduplicate=True copies rows in memory: leave it out, or leave out the checkpoint")
+        same = distinct(pool.X) if self.deduplicate else None
         if same is None:
             picks, clusters = self._spread(pool, n, weights)
         else:
             picks, clusters = self._spread_distinct(pool, n, weights, same)
-        return Selection(
-            picks.rows, clusters[picks.rows], picks.gain, picks.radius, self._reasons(pool, picks, clusters, weights)
-        )
-
-    def _uncertainty(self, pool: Pool) -> Scores | None:
-        """How much each row counts, at most 1; None if all rows count the same."""
-        found = pool.utility
-        if pool.model is not None:
-            found = uncertainty(pool)
-        return None if found is None else found / found.max()
+        reasons = self._reasons(pool, picks, clusters, weights)
+        return Selection(picks.rows, clusters[picks.rows], picks.gain, picks.radius, reasons)
 
     def _spread_distinct(
         self, pool: Pool, n: int, weights: Scores | None, same: Distinct
@@ -158,7 +137,7 @@ class MHEAL(Strategy):
         known = same.places(pool.labeled)
         if len(known) == len(same.first):
             raise UserError("every row is labelled already, or equals one that is: there is nothing left to pick")
-        fewer = replace(pool, X=same.of(pool.X), labeled=known)
+        fewer = replace(pool, X=pool.X[same.first], labeled=known)
         own = None if weights is None else weights[same.first]
         picks, clusters = self._spread(fewer, min(n, len(same.first) - len(known)), own)
         rows = same.first[picks.rows]
@@ -170,7 +149,7 @@ class MHEAL(Strategy):
         """The picks, and the cluster of every row."""
         rng, run, labeled = pool.random_state, pool.checkpoint, pool.labeled
         if run.on_disk:
-            run.begin(self._described(pool, n, weights))
+            run.begin(self._described(pool, n) | {"uncertainty": None if weights is None else digest(weights)})
         with open_rows(pool.X, pool.scaling, device=self.device, checkpoint=run) as store:
             rows, clusters, centers, density = self._measured(store, pool.scaling, rng, run)
             if weights is not None:
@@ -216,7 +195,6 @@ class MHEAL(Strategy):
     def _reasons(
         self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32], weights: Scores | None
     ) -> list[str]:
-        """A sentence for each pick."""
         first, size = self._representatives(pool.labeled), np.bincount(clusters)
         what = "utility" if pool.model is None else "uncertainty"
         reasons = []
@@ -230,15 +208,6 @@ class MHEAL(Strategy):
             else:
                 reasons.append(f"The first pick, in {where}.")
         return reasons
-
-    def _described(self, pool: Pool, n: int, weights: Scores | None) -> dict[str, Any]:
-        """What a checkpoint recognises this selection by."""
-        parameters = {name: str(value) for name, value in self.get_params().items() if name != "random_state"}
-        return {
-            "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
-            "uncertainty": None if weights is None else digest(weights), "parameters": parameters,
-            "random_state": digest(pool.random_state.get_state(legacy=False)["state"]["key"]), "mheal": __version__,
-        }  # fmt: skip
 
     def energy(self, X: Any, rows: Any) -> Scores:
         """Energy of every beginning of these rows of X: the mean over pairs of −log of their weighted distance.

@@ -1,7 +1,7 @@
 """Onto the sphere: standardised columns and unit rows."""
 
 from collections.abc import Iterator
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,7 @@ def blocks(n_rows: int, width: int) -> Iterator[slice]:
     return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
 
 
-@overload
-def unit_rows(X: Float64) -> tuple[Float64, Float64]: ...
-@overload
-def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]: ...
-def unit_rows(X: npt.ArrayLike) -> tuple[Floats, Float64]:
+def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
     """U, norms: the rows of X divided by their ℓ2 norms (ŵ of §3.2); rows of norm 0 stay 0.
 
     U has the dtype of X, the norms are float64.
@@ -77,9 +73,9 @@ def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
     return bool((unit | (lengths == 0)).all() and 2 * unit.sum() > len(unit))
 
 
-def to_sphere(X: npt.NDArray[Any], few: int = FEW) -> npt.NDArray[Any]:
-    """Rows of unit length; rows of zeros or with NaN, and rows of fewer columns than `few`, stay as they are."""
-    if X.shape[1] < few:
+def to_sphere(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of unit length; rows of zeros or with NaN, and rows of fewer than 8 columns, stay as they are."""
+    if X.shape[1] < FEW:
         return np.ascontiguousarray(X)
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))[:, None]
     lengths[(lengths == 0) | ~np.isfinite(lengths)] = 1

@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
@@ -15,28 +15,25 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ._version import __version__
 from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
 from .parameters import check_parameters
-from .runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
+from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import GivenProbabilities, is_fitted, warn_unused
-from .validation import as_array, as_budget, as_proba, as_utility, index_of
+from .validation import as_array, as_budget, as_proba, as_utility
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
 Seed = int | np.random.Generator | np.random.RandomState | None
-
-
-def _no_rows() -> Rows:
-    return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -67,12 +64,12 @@ class Pool:
     """
 
     X: Any
-    labeled: Rows = field(default_factory=_no_rows)
-    labels: npt.NDArray[Any] = field(default_factory=_no_rows)
+    labeled: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    labels: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
     model: Any = None
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    rng: np.random.Generator = field(default_factory=partial(np.random.default_rng, 0))
     scaling: Scaling = "auto"
-    random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
+    random_state: np.random.RandomState = field(default_factory=partial(np.random.RandomState, 0))
     checkpoint: NullCheckpoint = field(default_factory=NullCheckpoint)
     utility: npt.NDArray[np.float64] | None = None
 
@@ -117,21 +114,11 @@ class Strategy(BaseEstimator, ABC):
     limits_memory: ClassVar[bool] = False  # works within memory_limit
 
     def select(
-        self,
-        X: Any,
-        n: int,
-        *,
-        labeled: Any = None,
-        y: Any = None,
-        estimator: Any = None,
-        proba: Any = None,
-        utility: Any = None,
-        scaling: Scaling | None = None,
-        memory_limit: int | None = None,
-        checkpoint: str | Path | NullCheckpoint | None = None,
-        random_state: Seed = None,
+        self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
+        utility: Any = None, scaling: Scaling | None = None, memory_limit: int | None = None,
+        checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = None,
         progress: bool | Progress = False,
-    ) -> Selection:
+    ) -> Selection:  # fmt: skip
         """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
 
         random_state=None takes the strategy's own `random_state`, if it has one.
@@ -142,13 +129,12 @@ class Strategy(BaseEstimator, ABC):
             raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
         rng, older_rng = _random(random_state)
         check_parameters(self)
-        index = index_of(X)
+        index = X.index if hasattr(X, "iloc") else None  # of a pandas frame
         X = self._prepared(X, older_rng)
-        rows = len(X)
-        labeled, known, labels = split_labels(labeled, y, rows)
-        n = as_budget(n, rows - len(labeled))
+        labeled, known, labels = split_labels(labeled, y, len(X))
+        n = as_budget(n, len(X) - len(labeled))
         self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
-        utility = None if utility is None else as_utility(utility, rows)
+        utility = None if utility is None else as_utility(utility, len(X))
         if self.needs_labels and len(labels) and len(known) < len(labeled):
             raise UserError(f"{self.name} learns from labels, which some rows of labeled do not have: leave these out")
         if self.needs_labels and not len(labels):
@@ -158,25 +144,22 @@ class Strategy(BaseEstimator, ABC):
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
             if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
-                labels = _no_rows()
+                labels = labels[:0]
             elif self.needs_labels or model is not None:
                 labels = as_classes(labels)
-            pool = Pool(X, labeled, labels, model, rng, scaling or self._scaling(), older_rng, run, utility)
+            measure: Scaling = getattr(self, "scaling", "auto") if scaling is None else scaling
+            pool = Pool(X, labeled, labels, model, rng, measure, older_rng, run, utility)
             with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
                 picked = self._pick(pool, n)
-        if not isinstance(picked, Selection):
-            picked = Selection.of(picked)
-        return self._explained(picked, index)
+        picks = picked if isinstance(picked, Selection) else Selection.of(picked)
+        reason: Sequence[str] = picks.reason if any(picks.reason) else [f"{self.title}: {self.summary}"] * len(picks)
+        return replace(picks, reason=reason, index=None if index is None else index[picks.indices])
 
     @abstractmethod
     def _pick(self, pool: Pool, n: int) -> Selection | Rows:
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
-
-    def _scaling(self) -> Scaling:
-        """What distances are measured on where the caller does not say."""
-        return getattr(self, "scaling", "auto")
 
     def _prepared(self, X: Any, random_state: np.random.RandomState) -> Any:
         """X as the strategy takes it: a checked array, tensor or Dask array."""
@@ -189,6 +172,15 @@ class Strategy(BaseEstimator, ABC):
         if form == "torch":
             return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
         return as_array(X, seed)
+
+    def _described(self, pool: Pool, n: int) -> dict[str, Any]:
+        """What a checkpoint recognises this selection by."""
+        given = {name: value for name, value in self.get_params().items() if name != "random_state"}
+        return {
+            "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
+            "parameters": {k: digest(v) if isinstance(v, np.ndarray) else str(v) for k, v in given.items()},
+            "random_state": digest(pool.random_state.get_state(legacy=False)["state"]["key"]), "mheal": __version__,
+        }  # fmt: skip
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
         """One line for what the strategy would ignore."""
@@ -229,24 +221,18 @@ class Strategy(BaseEstimator, ABC):
 
         None, with a warning, where nobody asked for a model and the labels are of no use to one.
         """
-        optional = estimator is None and not self.needs_model
+        if estimator is not None or self.needs_model:
+            chosen = self.default_estimator if estimator is None else estimator
+            return fit_on_pool(chosen, 0, X, labeled, as_classes(labels))
         try:
             classes = as_classes(labels)
-            why = why_not_classes(classes) if optional else None
-        except (UserError, UserTypeError) as error:
-            if not optional:
-                raise
+            why = why_not_classes(classes)
+        except UserError as error:
             why = f"the labels are no classes ({error})"
-        if why is not None:
-            warn_unused(why)
-            return None
-        return fit_on_pool(self.default_estimator if estimator is None else estimator, 0, X, labeled, classes)
-
-    def _explained(self, picks: Selection, index: Any) -> Selection:
-        """The picks with a reason each, and with the index of the frame they are from."""
-        reason: Sequence[str] = picks.reason if any(picks.reason) else [f"{self.title}: {self.summary}"] * len(picks)
-        labels = None if index is None else index[picks.indices]
-        return Selection(picks.indices, picks.cluster, picks.gain, picks.radius, reason, labels)
+        if why is None:
+            return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
+        warn_unused(why)
+        return None
 
 
 @contextmanager
@@ -255,18 +241,20 @@ def _opened(
 ) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     with ExitStack() as stack:
-        report = stack.enter_context(as_progress(progress))
-        limit = None if memory_limit is None else stack.enter_context(MemoryLimit(memory_limit))
-        if limit is not None:
+        report, limit = stack.enter_context(as_progress(progress)), None
+        if memory_limit is not None:
+            limit = stack.enter_context(MemoryLimit(memory_limit))
             limit.add(X)
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
             run.limit = limit or run.limit
-        elif checkpoint is None and limit is None:
+        elif checkpoint is not None:
+            run = Checkpoint(checkpoint, limit, report)
+        elif limit is None:
             run = NullCheckpoint(None, report)
         else:  # within a memory limit, scratch files need a folder
-            folder = stack.enter_context(TemporaryDirectory(prefix="mheal-")) if checkpoint is None else checkpoint
-            run = Checkpoint(Path(folder) / "run" if checkpoint is None else folder, limit, report)
+            folder = stack.enter_context(TemporaryDirectory(prefix="mheal-"))
+            run = Checkpoint(Path(folder) / "run", limit, report)
         stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:
@@ -284,6 +272,4 @@ def _random(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomSt
         return random_state, np.random.RandomState(random_state.bit_generator)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state), random_state
-    raise UserTypeError(
-        f"random_state must be an integer, a NumPy Generator or RandomState or None, got {random_state!r}"
-    )
+    raise UserTypeError(f"random_state must be an integer, a Generator, a RandomState or None, got {random_state!r}")

@@ -34,9 +34,9 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         A = np.asarray(X)
     except ValueError as error:  # lists
         raise UserError("X has rows of different lengths: give each row the same columns") from error
-    if A.dtype.kind in "OUS" and A.ndim == 0:
-        raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
     if A.dtype.kind in "OUS":
+        if A.ndim == 0:
+            raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
         A = _from_objects(A)
     refuse_dtype(A.dtype)
     refuse_shape(A.shape)
@@ -98,9 +98,7 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
 
     labeled : row numbers, a boolean mask over the rows, a Selection, or None
     """
-    if labeled is None:
-        return np.empty(0, np.int64)
-    rows = np.asarray(getattr(labeled, "indices", labeled))
+    rows = np.asarray(() if labeled is None else getattr(labeled, "indices", labeled))
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise UserError(f"labeled is a mask of shape {rows.shape}, but X has {n} rows")
@@ -130,9 +128,7 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
     if values.dtype.kind not in "fiub":
         raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
-        raise UserError(
-            "proba has one number a row: give a column for each class, for two of them np.column_stack([1 - p, p])"
-        )
+        raise UserError("proba has one number a row: give a column for each class, such as np.column_stack([1 - p, p])")
     if values.ndim != 2 or (n is not None and len(values) != n):
         raise UserError(f"proba has shape {values.shape}, but X has {n} rows: give a row of probabilities for each")
     for lo in range(0, len(values), BLOCK):
@@ -159,20 +155,14 @@ def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
     if bad.any():
         row = int(bad.argmax())
         raise UserError(f"utility is {values[row]!r} at row {row}: it must be a number ≥ 0")
-    largest = float(values.max())
-    if largest == 0:
+    if not values.any():
         raise UserError("utility is 0 for every row: leave it out")
-    return values / largest
+    return values / float(values.max())
 
 
 def is_frame(X: Any) -> bool:
     """Whether X is a pandas or Polars frame."""
     return hasattr(X, "columns") and hasattr(X, "to_numpy")
-
-
-def index_of(X: Any) -> Any:
-    """The index of a pandas frame; None for anything else."""
-    return X.index if hasattr(X, "iloc") else None
 
 
 def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
@@ -184,16 +174,12 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
         bad = ~np.isfinite(X[lo : lo + BLOCK])
         if bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            value = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
-            raise UserError(
-                f"X has {value} at row {first + lo + row}, column {column}: drop such rows or fill them in "
-                "(sklearn.impute.SimpleImputer does)"
-            )
+            what = "NaN" if np.isnan(X[lo + row, column]) else "infinity"
+            at = f"row {first + lo + row}, column {column}"
+            raise UserError(f"X has {what} at {at}: drop such rows or fill them in (sklearn.impute.SimpleImputer does)")
     row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
-    raise UserError(
-        f"X overflows {X.dtype} at row {first + row}, column {column} ({X[row, column]:.3g}): "
-        "pass float64 or rescale it"
-    )
+    at = f"at row {first + row}, column {column} ({X[row, column]:.3g})"
+    raise UserError(f"X overflows {X.dtype} {at}: pass float64 or rescale it")
 
 
 def _from_frame(frame: Any) -> npt.NDArray[Any]:
@@ -215,9 +201,8 @@ def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
             float(value)
         except (TypeError, ValueError):
             place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
-            raise UserTypeError(
-                f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
-            ) from None
+            message = f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
+            raise UserTypeError(message) from None
     return A.astype(np.float64)
 
 

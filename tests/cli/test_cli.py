@@ -84,7 +84,7 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("mheal.cli.demo.digits"), "run", interrupted)
+    monkeypatch.setattr(import_module("mheal.cli.digits"), "run", interrupted)
     assert main(["demo", "--out", str(tmp_path)]) == 130
 
 
@@ -93,7 +93,7 @@ def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, 
     def broken(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr(import_module("mheal.cli.demo.digits"), "run", broken)
+    monkeypatch.setattr(import_module("mheal.cli.digits"), "run", broken)
     assert main(["demo", "--out", str(tmp_path)]) == 1
     err = capsys.readouterr().err
     assert "bug" in err

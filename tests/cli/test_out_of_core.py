@@ -15,7 +15,7 @@ import pytest
 import mheal
 from mheal.cli import main
 from mheal.cli.console import size
-from mheal.cli.large import needed, refuse_small_limit
+from mheal.cli.cost import needed, refuse_small_limit
 from mheal.cli.options import parse_size
 from mheal.runtime.checkpoint import Checkpoint
 
@@ -201,7 +201,7 @@ def test_the_limit_that_is_named_is_enough_though_reading_as_a_whole_leaves_memo
     assert obeyed.returncode == 0, obeyed.stderr
 
 
-@pytest.mark.parametrize("place", ["mheal.api.select", "mheal.io.write.picks_frame", "mheal.io.write.render"])
+@pytest.mark.parametrize("place", ["mheal.api.select", "mheal.io.write.picks_frame", "mheal.cli.run.render"])
 def test_a_command_stopped_at_any_step_unlocks_what_it_streamed(place, pool, streaming, monkeypatch):
     line = f"select 'shard*.parquet' -b 30 {LIMIT}"
     with monkeypatch.context() as patched:

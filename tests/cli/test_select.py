@@ -17,9 +17,9 @@ from PIL import Image
 import mheal
 from mheal.cli import main
 from mheal.cli.embed import embed
+from mheal.cli.lists import strategies
 from mheal.cli.options import parse_size
 from mheal.cli.select import select
-from mheal.cli.strategies import strategies
 
 
 def run(line):

@@ -12,12 +12,11 @@ import typer
 from .._version import __version__
 from ..exceptions import UserError
 from .compare import compare
-from .datasets import datasets
 from .demo import demo
 from .embed import embed
+from .lists import datasets, strategies
 from .plan import plan
 from .select import select
-from .strategies import strategies
 
 HELP = """Which of your unlabelled items should you label?
 
@@ -74,17 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        mistake = isinstance(error, UserError) or hasattr(error, "format_message")  # typer's own usage errors
-        print(_mistake(error) if mistake else _bug(error, words), file=sys.stderr)
-        return MISTAKE if mistake else BUG
+        if not isinstance(error, UserError) and not hasattr(error, "format_message"):  # typer's own usage errors
+            print(_bug(error, words), file=sys.stderr)
+            return BUG
+        text = str(error) if isinstance(error, UserError) else error.format_message()
+        print(f"mheal: {' '.join(text.split())}", file=sys.stderr)
+        return MISTAKE
     if status == INTERRUPTED:
         print("mheal: interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
-
-
-def _mistake(error: Exception) -> str:
-    text = error.format_message() if hasattr(error, "format_message") else str(error)
-    return f"mheal: {' '.join(text.split())}"
 
 
 def _bug(error: Exception, words: Sequence[str]) -> str:

@@ -1,47 +1,52 @@
 """`mheal compare`: does it beat random on data of this kind, and how many labels does it save?"""
 
 import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..exceptions import UserError
-from .options import Columns, Embed, Estimator, Id, Pool, Quiet, Text, Without, names, option, whole_numbers
+from rich.console import Console
+
+from ..exceptions import UserError, UserFileError
+from ..runtime.files import replacing
+from .console import messages, show_report
+from .options import Estimator, PoolOptions, Quiet, from_fields, names, option, whole_numbers
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from ..evaluate import Row
 
-    from ..evaluate import Curves
-    from .compare_runs import Runs, Unit
-
+Unit = tuple[str, int]  # strategy, seed
 BUDGETS = (10, 20, 50, 100, 200)
 TARGET = (
     "The labels: a column, an array of the .npz file, the word folder where each class of images has one, or a file "
     "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
 )
 STRATEGIES = "Names, or all: those that train no network of their own. Random is always there."
+STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
+# Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
+DECISIVE = (
+    "estimator", "metric", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256",
+    "features",
+)  # fmt: skip
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
+@from_fields
 def compare(
-    pool: Pool,
+    options: PoolOptions,
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
     strategies: Annotated[str, option("A,B", STRATEGIES)] = "mheal,random,coreset,kmeans",
-    budgets: Annotated[
-        str | None, option("N,M", "Numbers of labels. Default: 10 to 200, at most half the pool.")
-    ] = None,
+    budgets: Annotated[str | None, option("N,M", STEPS)] = None,
     seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
     estimator: Estimator = "logistic",
     metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
     out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
     max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
-    columns: Columns = None,
-    without: Without = None,
-    id_column: Id = None,
-    text: Text = None,
-    embed: Embed = None,
     quiet: Quiet = False,
 ) -> None:
     """Find out on labelled data whether picking beats random, and by how much.
@@ -56,17 +61,16 @@ def compare(
     Example: mheal compare digits.csv -t label --estimator sklearn.svm:LinearSVC --metric f1_macro --seeds 3 -o svm
     """
     from .._version import __version__
-    from ..evaluate import report, runs, split_sizes
+    from ..evaluate import Curves, report, runs, split_sizes
+    from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
-    from .compare_runs import Runs
-    from .console import messages
-    from .pool import PoolOptions, checksum, read, say_source, usable
+    from .pool import checksum, read, say_source, usable
 
     console = messages(quiet)
     chosen = _strategies(strategies)
     wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
-    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed)
-    source = read(options, console, target=target, say=False)
+    pool = options.pool
+    source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
     missing = len(X) - len(labelled)
@@ -75,7 +79,8 @@ def compare(
     of_labels = repr((labelled.tolist(), labels.tolist())).encode()
     settings: dict[str, Any] = dict(
         mheal=__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
-        columns=names(columns), without=names(without), id=id_column, text=text, embed=embed,
+        columns=names(options.columns), without=names(options.without), id=options.id, text=options.text,
+        embed=options.embed,
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
@@ -101,11 +106,11 @@ def compare(
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {described}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    curves = kept.curves(chosen, seeds, metric)
+    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept.units[name, seed]], metric)
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
-        _show(curves)
+        show_report([metric_table(curves), summary_table(curves, "random")], sentences(curves))
     console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
 
 
@@ -123,7 +128,7 @@ def _strategies(listed: str) -> list[str]:
     return chosen if "random" in chosen else [*chosen, "random"]
 
 
-def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: list[int], console: "Console") -> None:
+def _run(todo: Any, kept: "Runs", chosen: list[str], units: set[Unit], steps: list[int], console: Console) -> None:
     """Run what is missing of `units`, keeping each as soon as it is finished."""
     from ..runtime.progress import as_progress
 
@@ -140,13 +145,76 @@ def _run(todo: Any, kept: "Runs", chosen: list[str], units: set["Unit"], steps: 
         raise
 
 
-def _show(curves: "Curves") -> None:
-    """The tables and sentences of the report, on stdout."""
-    from ..evaluate.report import metric_table, sentences, summary_table
-    from .console import results, show_table
+@dataclass
+class Runs:
+    """Finished runs by unit; `add` writes curves.csv anew, so that a kill at any moment leaves whole units."""
 
-    console = results()
-    for table in (metric_table(curves), summary_table(curves, "random")):
-        show_table(console, *table)
-    for sentence in sentences(curves):
-        console.print(sentence, soft_wrap=True)
+    folder: Path
+    settings: dict[str, Any]
+    units: dict[Unit, list["Row"]]
+
+    @classmethod
+    def find(cls, folder: Path, settings: dict[str, Any]) -> "Runs":
+        """The runs that are there already, none in a new folder; those of other settings are refused."""
+        if folder.exists() and not folder.is_dir():
+            raise UserFileError(f"{folder} is a file: give --out the name of a folder")
+        from ..evaluate import Curves
+
+        found = cls(folder, settings, {})
+        if found.file.exists():
+            _refuse_others(folder, settings)
+            for row in Curves.from_csv(found.file).rows:
+                found.units.setdefault((row["strategy"], row["seed"]), []).append(row)
+        return found
+
+    @property
+    def file(self) -> Path:
+        """Where the runs are."""
+        return self.folder / "curves.csv"
+
+    @property
+    def budgets(self) -> set[int]:
+        """All budgets of any run."""
+        return {row["labels"] for rows in self.units.values() for row in rows}
+
+    def done(self, budgets: Collection[int]) -> set[Unit]:
+        """The units that need not run again: they have exactly these budgets, between which some strategies learn."""
+        return {unit for unit, rows in self.units.items() if {row["labels"] for row in rows} == set(budgets)}
+
+    def begin(self) -> None:
+        """Make the folder and write the settings down."""
+        with replacing(self.folder / "settings.json", make_folder=True) as part:
+            part.write_text(json.dumps(self.settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def add(self, rows: list["Row"], strategies: Sequence[str]) -> None:
+        """Keep a finished unit. Units are sorted by seed, then by strategy in this order, however they came about."""
+        from ..evaluate import Curves
+
+        units = {**self.units, (rows[0]["strategy"], rows[0]["seed"]): rows}
+        place = {name: at for at, name in enumerate(strategies)}
+        order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
+        units = {unit: units[unit] for unit in order}
+        Curves([row for unit in units.values() for row in unit]).save_csv(self.file)
+        self.units = units  # what is counted has been written
+
+
+def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
+    remedy = "choose another --out, or delete that folder"
+    try:
+        before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        changed = [name for name in DECISIVE if before[name] != settings[name]]
+    except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        lacking = "is there, but no settings.json that says all of how it was made"
+        raise UserError(f"{folder / 'curves.csv'} {lacking}: {remedy}") from error
+    if changed:
+        name = changed[0]
+        was, now = _shown(before[name]), _shown(settings[name])
+        others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
+        option = f"--{name.replace('_', '-')} {was} instead of {now}"
+        raise UserError(f"{folder} holds runs with {others.get(name, option)}: {remedy}")
+
+
+def _shown(setting: Any) -> str:
+    if isinstance(setting, list):
+        return ",".join(setting)
+    return "unset" if setting is None else str(setting)

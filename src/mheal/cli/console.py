@@ -1,47 +1,38 @@
 """What the commands print: messages on stderr, results on stdout, tables, sizes."""
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
 
-def messages(quiet: bool) -> "Console":
+def messages(quiet: bool) -> Console:
     """Where messages go: stderr, so that stdout is free for data."""
-    from rich.console import Console
-
     return Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
 
-def results() -> "Console":
-    """Where results for people go: stdout, as wide as they need where it is no terminal."""
-    from rich.console import Console
+def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]], sentences: Iterable[str]) -> None:
+    """Results for people, on stdout: tables of numbers, each below its title, then sentences.
 
-    width = None if sys.stdout.isatty() else 200
-    return Console(highlight=False, emoji=False, markup=False, width=width)
-
-
-def show_table(console: "Console", title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table of numbers below its title; columns of words are aligned to the left."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    console.print(title, soft_wrap=True)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for head, *cells in zip(heads, *rows, strict=True):
-        table.add_column(head, justify="left" if cells[0][0].isalpha() else "right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    Where stdout is no terminal, tables are as wide as they need. Columns of words are aligned to the left.
+    """
+    console = Console(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else 200)
+    for title, heads, rows in tables:
+        console.print(title, soft_wrap=True)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for head, *cells in zip(heads, *rows, strict=True):
+            table.add_column(head, justify="left" if cells[0][0].isalpha() else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    for sentence in sentences:
+        console.print(sentence, soft_wrap=True)
 
 
 def show_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A list of things by name, each with some words about it."""
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(box=None, pad_edge=False, show_edge=False)
     for at, head in enumerate(heads):
         table.add_column(head, overflow="fold", no_wrap=at == 0)

@@ -1,20 +1,25 @@
 """`mheal embed`: images, texts or tables as vectors in a .npy file."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError
-from .options import EMBED, Columns, Id, Pool, Quiet, Seed, Text, Without, option
+from .console import messages
+from .options import EMBED, PoolOptions, Quiet, Seed, from_fields, option
 
 
+@dataclass(frozen=True, kw_only=True)
+class Embedding(PoolOptions):
+    """Which pool, and how its items become vectors."""
+
+    embed: Annotated[str | None, option("METHOD", EMBED, "--method")] = None
+
+
+@from_fields
 def embed(
-    pool: Pool,
-    method: Annotated[str | None, option("METHOD", EMBED)] = None,
+    options: Embedding,
     out: Annotated[Path, option("FILE.npy", "File to write.", "--out", "-o")] = Path("vectors.npy"),
-    columns: Columns = None,
-    without: Without = None,
-    id_column: Id = None,
-    text: Text = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -29,14 +34,14 @@ def embed(
     import numpy as np
 
     from ..runtime.files import replacing
-    from .console import messages
-    from .pool import PoolOptions, read
+    from .pool import read, say_source
 
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
-    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=method, seed=seed)
-    X = read(options, console).X
+    source = read(options, console, seed)
+    say_source(options.pool, source, console)
+    X = source.X
     with replacing(out) as part, part.open("wb") as file:
         np.save(file, X)
     console.print(f"Written: {out}, {X.shape[0]:,} × {X.shape[1]} {X.dtype}")

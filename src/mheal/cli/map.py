@@ -38,12 +38,10 @@ def draw(X: Any, picks: Selection, path: Path, seed: int) -> None:
     for rank, (x, y) in enumerate(picked[:NUMBERED], start=1):
         left.annotate(str(rank), (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7)
     left.set_title(f"The pool in its first two principal components ({kept})", loc="left", fontsize=10)
-    left.set_xticks([])
-    left.set_yticks([])
+    left.set(xticks=[], yticks=[])
     known = np.isfinite(picks.radius)
     right.set_title("How far the farthest row is from the picks", loc="left", fontsize=10)
-    right.set_xlabel("picks")
-    right.set_ylabel("largest distance to the nearest pick")
+    right.set(xlabel="picks", ylabel="largest distance to the nearest pick")
     if known.any():
         right.plot(np.arange(1, len(picks) + 1)[known], picks.radius[known], color="#0072B2", linewidth=2)
         right.set_ylim(bottom=0)

@@ -1,7 +1,10 @@
-"""Options that several commands share, and what their text means."""
+"""Options that several commands share, what their text means, and options that are declared as a dataclass."""
 
 import re
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +13,17 @@ from ..exceptions import UserError
 
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
 LABELS = "a table with row or id, and label; or a Label Studio export"
+COLUMNS = "Columns that are features. Default: all numbers and categories."
+ID = "Column that names each row. Default: id, if there is one."
+EMBED = (
+    "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
+    "sentence:NAME. Default: by the kind of items."
+)
+POOL = typer.Argument(
+    metavar="POOL",
+    help="A .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern of files.",
+    show_default=False,
+)
 
 
 def option(metavar: str | None, help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
@@ -17,34 +31,54 @@ def option(metavar: str | None, help: str, *flags: str, panel: str | None = None
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-_POOL = typer.Argument(
-    metavar="POOL",
-    help="A .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern of files.",
-    show_default=False,
-)
-Pool = Annotated[str, _POOL]
-PoolUnlessRerun = Annotated[str | None, _POOL]
 Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
-
-EMBED = (
-    "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
-    "sentence:NAME. Default: by the kind of items."
-)
 _feature = partial(option, panel="What the pool's features are")
-Columns = Annotated[str | None, _feature("A,B", "Columns that are features. Default: all numbers and categories.")]
-Without = Annotated[str | None, _feature("A,B", "Columns that are not features.")]
-Id = Annotated[str | None, _feature("COLUMN", "Column that names each row. Default: id, if there is one.", "--id")]
-Text = Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")]
-Embed = Annotated[str | None, _feature("METHOD", EMBED)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolOptions:
+    """Which pool, and what its features are, as typed."""
+
+    pool: Annotated[str, POOL]
+    columns: Annotated[str | None, _feature("A,B", COLUMNS)] = None
+    without: Annotated[str | None, _feature("A,B", "Columns that are not features.")] = None
+    id: Annotated[str | None, _feature("COLUMN", ID, "--id")] = None
+    text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")] = None
+    embed: Annotated[str | None, _feature("METHOD", EMBED)] = None
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """Which columns are features and which names the rows, as arguments of those who read pools."""
+        return dict(columns=names(self.columns), without=names(self.without) or (), id_column=self.id)
+
+
+def from_fields(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer takes it: the fields of an argument that is a dataclass are options of their own."""
+    arguments = signature(command).parameters
+    kinds: dict[str, Any] = {name: kind for name, kind in command.__annotations__.items() if is_dataclass(kind)}
+    groups = {name: signature(kind) for name, kind in kinds.items()}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = kinds[name](**{field: given.pop(field) for field in group.parameters})
+        command(**given)
+
+    options = [
+        one.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, argument in arguments.items()
+        for one in (groups[name].parameters.values() if name in groups else [argument])
+    ]
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in options}
+    return run
 
 
 def names(listed: str | None) -> list[str] | None:
     """The names in a comma-separated option."""
-    if listed is None:
-        return None
-    return [name.strip() for name in listed.split(",") if name.strip()]
+    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def whole_numbers(listed: str, option: str) -> list[int]:

@@ -6,25 +6,24 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import Console
 
 from ..exceptions import UserError
+from ..io.labels import read_labels
+from ..io.read import read_pool
 from ..io.source import Source
+from ..runtime.checkpoint import Checkpoint, NullCheckpoint
 from ..runtime.progress import as_progress
+from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
-from .options import names
+from ..uncertainty import FewLabelsWarning
 from .pool import read, say_source
 from .request import Request
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..runtime.checkpoint import NullCheckpoint
-    from ..selection import Selection
 
 Rows = npt.NDArray[np.int64]
 
@@ -33,7 +32,7 @@ Rows = npt.NDArray[np.int64]
 class Result:
     """The picks, the pool they are rows of, the model that was used, in words, and how long it took."""
 
-    picks: "Selection"
+    picks: Selection
     source: Source
     labeled: int
     model: str
@@ -41,7 +40,7 @@ class Result:
 
 
 def carry_out(
-    request: Request, console: "Console", folder: Path, resume: bool, unfinished: list["NullCheckpoint"]
+    request: Request, console: Console, folder: Path, resume: bool, unfinished: list[NullCheckpoint]
 ) -> Result:
     """Read the pool and pick.
 
@@ -51,37 +50,35 @@ def carry_out(
     """
     start = perf_counter()
     source = _read(request, folder, unfinished, console)
+    say_source(request.pool, source, console)
     between = perf_counter()
     picks, labeled, model = _pick(request, source, folder, resume, unfinished, console)
     return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
 
 
-def _read(request: Request, folder: Path, unfinished: list["NullCheckpoint"], console: "Console") -> Source:
+def _read(request: Request, folder: Path, unfinished: list[NullCheckpoint], console: Console) -> Source:
     """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small."""
     from ..runtime.memory import resident
-    from .large import refuse_small_limit, shards_to_stream, stream
+    from .cost import refuse_small_limit, shards_to_stream, stream
 
+    limit = request.memory_limit
     if request.scheduler is not None:
-        source = _on_cluster(request)
-        say_source(request.pool, source, console)
-        return source
-    if request.max_memory is None:
-        return read(request, console)
+        return _on_cluster(request)
+    if limit is None:
+        return read(request, console, request.seed)
     if not get(request.strategy).limits_memory:
         able = [name for name in strategies() if get(name).limits_memory]
         raise UserError(f"{request.strategy} does not work within --max-memory: use {', '.join(able)}, or leave it out")
     present = resident()
-    shards = shards_to_stream(request.pool, request.max_memory, present)
+    shards = shards_to_stream(request.pool, limit, present)
     if shards:
         source, stages = stream(request, shards, folder / "pool", present, console)
         unfinished.append(stages)
-        say_source(request.pool, source, console)
     else:
-        source = read(request, console)
+        source = read(request, console, request.seed)
         present = resident()  # what streaming leaves there goes as other memory is asked for
-    mapped = isinstance(source.X, np.memmap)
-    shape, dtype = source.X.shape, source.X.dtype
-    refuse_small_limit(request.max_memory, present, shape, dtype, mapped=mapped, model=request.uses_model)
+    X, mapped = source.X, isinstance(source.X, np.memmap)
+    refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=request.uses_model)
     return source
 
 
@@ -95,13 +92,11 @@ def _on_cluster(request: Request) -> Source:
         from ..io.dask_parquet import read_on_cluster
     except ImportError as error:
         raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    return read_on_cluster(request.pool, names(request.columns), names(request.without) or (), request.id)
+    return read_on_cluster(request.pool, **request.features)
 
 
-def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, "Selection | None"]:
+def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, Selection | None]:
     """Labelled rows and their labels, None if the file has none; and the earlier picks that are kept."""
-    from ..io.labels import read_labels
-    from ..selection import Selection
 
     def found(file: str) -> Any:
         return read_labels(file, source.ids, len(source.X), id_column=source.id_column)
@@ -125,11 +120,10 @@ def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | 
 
 
 def _pick(
-    request: Request, source: Source, folder: Path, resume: bool, unfinished: list["NullCheckpoint"], console: "Console"
-) -> tuple["Selection", int, str]:
+    request: Request, source: Source, folder: Path, resume: bool, unfinished: list[NullCheckpoint], console: Console
+) -> tuple[Selection, int, str]:
     """The picks, kept ones first; how many rows have labels; and the model that was used."""
     from ..api import select
-    from ..runtime.checkpoint import Checkpoint
 
     strategy, n = get(request.strategy), len(source.X)
     rows, y, kept = _labels(request, source)
@@ -155,9 +149,8 @@ def _pick(
         progress(0, 0, f"picking {budget:,} of {n:,} rows")
         picks = select(
             source.X, budget, labeled=rows, y=y, estimator=request.estimator, proba=_proba(request, source),
-            strategy=request.strategy, n_classes=request.clusters, scaling=request.scaling,
             deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
-            memory_limit=request.max_memory, checkpoint=stages, random_state=request.seed, progress=progress,
+            memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
         )  # fmt: skip
     return picks if kept is None else kept + picks, labeled, "" if unused else model
 
@@ -173,8 +166,6 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
     """The probabilities in the file; its rows are matched by their ids where both have some, else by their order."""
     if request.proba is None:
         return None
-    from ..io.read import read_pool
-
     found = read_pool(request.proba)
     if source.ids is None or found.ids is None:
         return found.X
@@ -195,10 +186,8 @@ def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: in
 
 
 @contextmanager
-def _warnings(console: "Console") -> Iterator[list[str]]:
+def _warnings(console: Console) -> Iterator[list[str]]:
     """Print the library's warnings that labels or a model are not used; the list says, afterwards, which there were."""
-    from ..uncertainty import FewLabelsWarning
-
     unused: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FewLabelsWarning)
@@ -217,12 +206,10 @@ def _memory_errors() -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise UserError(
-            f"not enough memory ({error}): write the pool to a .npy file with `mheal embed`, and use --max-memory"
-        ) from error
+        remedy = "write the pool to a .npy file with `mheal embed`, and use --max-memory"
+        raise UserError(f"not enough memory ({error}): {remedy}") from error
     except RuntimeError as error:
         if type(error).__name__ != "OutOfMemoryError":  # known by name, since torch may not be here
             raise
-        raise UserError(
-            "the GPU has too little free memory: end what else runs there, or leave out --device to use the CPU"
-        ) from error
+        remedy = "end what else runs there, or leave out --device to use the CPU"
+        raise UserError(f"the GPU has too little free memory: {remedy}") from error

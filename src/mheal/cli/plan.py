@@ -4,26 +4,22 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError, UserFileError
-from .options import LABELS, Columns, Embed, Estimator, Id, Pool, Quiet, Seed, Text, Without, option
+from .console import messages, show_report
+from .options import LABELS, Estimator, PoolOptions, Quiet, Seed, from_fields, option
 
+TARGET = "The accuracy you want, such as 0.9; needs labels."
 AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
 
 
+@from_fields
 def plan(
-    pool: Pool,
+    options: PoolOptions,
     labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
-    target_accuracy: Annotated[
-        float | None, option("SHARE", "The accuracy you want, such as 0.9; needs labels.")
-    ] = None,
+    target_accuracy: Annotated[float | None, option("SHARE", TARGET)] = None,
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
     estimator: Estimator = "logistic",
     plot: Annotated[Path | None, option("FILE.png", "Draw it.")] = None,
-    columns: Columns = None,
-    without: Without = None,
-    id_column: Id = None,
-    text: Text = None,
-    embed: Embed = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -43,8 +39,7 @@ def plan(
     from ..evaluate.plan import check_target
     from ..io.labels import read_labels
     from ..runtime.progress import as_progress
-    from .console import messages, results, show_table
-    from .pool import PoolOptions, read, say_source, usable
+    from .pool import read, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
@@ -53,9 +48,8 @@ def plan(
     if plot is not None and not plot.parent.is_dir():
         raise UserFileError(f"there is no folder {str(plot.parent)!r} to write {plot.name} to: make it first")
     resolve_estimator(estimator)
-    options = PoolOptions(pool=pool, columns=columns, without=without, id=id_column, text=text, embed=embed, seed=seed)
-    source = read(options, console, say=False)
-    X = usable(source.X, pool)
+    source = read(options, console, seed)
+    X = usable(source.X, options.pool)
     known = None if labeled is None else read_labels(labeled, source.ids, len(X), id_column=source.id_column)
     made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
@@ -70,11 +64,8 @@ def plan(
                 X[known.rows], labels, estimator=estimator, ahead=horizon(len(X), len(labels), budget), batch=batch,
                 target=target_accuracy, random_state=seed,
             )  # fmt: skip
-    say_source(pool, source, console)
-    out = results()
-    show_table(out, *made.table)
-    for sentence in made.sentences:
-        out.print(sentence, soft_wrap=True)
+    say_source(options.pool, source, console)
+    show_report([made.table], made.sentences)
     if plot is not None:
         made.plot(plot)
         console.print(f"Written: {plot}")

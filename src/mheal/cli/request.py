@@ -2,30 +2,73 @@
 
 import os
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from .pool import PoolOptions
+from .options import LABELS, MODELS, POOL, PoolOptions, Seed, option, parse_size
+
+_picking = partial(option, panel="How to pick")
+_writing = partial(option, panel="What comes out")
+running = partial(option, panel="Large pools and long runs")
+LABELED = (
+    f"Labels you have: {LABELS}. These rows are not picked again; from 64 labels on, mheal prefers rows that a "
+    "model of the labels is uncertain about."
+)
+PROBA = "Your model's probabilities of all rows, one column per class."
+DEDUPLICATE = "Leave out rows that equal an earlier one. Default: in images."
+SCALING = (
+    "What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), the columns "
+    "as they are (raw), or raw where rows have length 1 and else standard (auto)."
+)
+MEMORY = "Stay below this, or refuse. A .npy file or .parquet files may be larger."
+SCHEDULER = "A Dask cluster to pick from .parquet files on: local, or tcp://host:8786."
+OUT = "File to write; - is standard output. Default: picks.csv"
+FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file."
+RESUMED = (
+    "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
+)
+
+
+def _strategies() -> list[str]:
+    from ..strategies import names
+
+    return names()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(PoolOptions):
-    """The options of `mheal select` that decide which rows are picked. Paths are as typed."""
+    """The options of `mheal select` that decide which rows are picked. Paths are as typed.
 
-    budget: int
-    strategy: str = "mheal"
-    clusters: int | None = None
-    labeled: str | None = None
-    estimator: str | None = None
-    proba: str | None = None
-    keep: str | None = None
-    deduplicate: bool | None = None  # None: images are deduplicated, other rows are not
-    scaling: Any = "auto"  # `mheal.select` checks the name
-    max_memory: int | None = None
-    scheduler: str | None = None
-    device: str | None = None
+    Only --rerun does without a pool and a budget: `select` refuses other requests without them.
+    """
 
-    PATHS = ("pool", "labeled", "proba", "keep")
+    pool: Annotated[str, POOL] = None  # type: ignore[assignment]
+    budget: Annotated[int, option("N", "How many rows to pick.", "--budget", "-b")] = None  # type: ignore[assignment]
+    strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal"
+    clusters: Annotated[int | None, _picking("K", "Clusters. Default: by the size of the pool.", min=1)] = None
+    classes: Annotated[int | None, _picking("C", "Classes, if you know how many.", min=1)] = None
+    labeled: Annotated[str | None, _picking("FILE", LABELED)] = None
+    estimator: Annotated[str | None, _picking("NAME", f"The model that learns from your labels: {MODELS}.")] = None
+    proba: Annotated[str | None, _picking("FILE", PROBA)] = None
+    keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None
+    deduplicate: Annotated[bool | None, _picking(None, DEDUPLICATE, "--deduplicate/--no-deduplicate")] = None
+    scaling: Annotated[str, _picking("NAME", SCALING)] = "auto"
+    max_memory: Annotated[str | None, running("4GB", MEMORY)] = None
+    scheduler: Annotated[str | None, running("ADDRESS", SCHEDULER)] = None
+    device: Annotated[str | None, running("NAME", "cpu, or a device of torch such as cuda (mheal[deep]).")] = None
+    seed: Seed = 0
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes that the process may use."""
+        return None if self.max_memory is None else parse_size(str(self.max_memory))
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How to pick, whatever the pool and the labels: arguments of `mheal.select`."""
+        clusters = self.clusters or self.classes
+        return dict(strategy=self.strategy, n_classes=clusters, scaling=self.scaling, random_state=self.seed)
 
     @property
     def uses_model(self) -> bool:
@@ -34,15 +77,36 @@ class Request(PoolOptions):
 
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
-        changes: dict[str, Any] = {}
-        for name in self.PATHS:
-            path = getattr(self, name)
-            if path is not None and not os.path.isabs(path):
-                changes[name] = os.path.relpath(start / path, to)
+        paths = {name: getattr(self, name) for name in ("pool", "labeled", "proba", "keep")}
+        relative = {name: path for name, path in paths.items() if path is not None and not os.path.isabs(path)}
+        changes: dict[str, Any] = {name: os.path.relpath(start / path, to) for name, path in relative.items()}
         return replace(self, **changes)
 
     @classmethod
     def of(cls, parameters: dict[str, Any]) -> "Request":
         """From the parameters in a record."""
-        known = {f.name for f in fields(cls)}
+        known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in parameters.items() if name in known})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What comes out, and where."""
+
+    out: Annotated[str | None, _writing("FILE", OUT, "--out", "-o")] = None
+    format: Annotated[str | None, _writing("NAME", FORMATS)] = None
+    plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None
+    checkpoint: Annotated[Path | None, running("FOLDER", RESUMED)] = None
+
+    @property
+    def file(self) -> str:
+        """The file of the picks; "-" is standard output."""
+        return self.out or "picks.csv"
+
+    @property
+    def files(self) -> list[Path]:
+        """The file of the picks, their record (for picks.csv picks.json, for that picks.record.json), the picture."""
+        picks = Path(self.file)
+        record = picks.with_suffix(".record.json" if picks.suffix == ".json" else ".json")
+        written = [] if self.file == "-" else [picks, record]
+        return written if self.plot is None else [*written, self.plot]

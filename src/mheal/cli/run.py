@@ -1,46 +1,33 @@
-"""Runs a request of `mheal select`: picks, then writes the picks and their record."""
+"""Runs a request of `mheal select`: picks, then writes the picks and beside them a record, to repeat the run from."""
 
 import json
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..exceptions import UserFileError
+from rich.console import Console
+
+from .._version import __version__
+from ..exceptions import UserError, UserFileError
+from ..io.locate import locate
+from ..io.write import format_of, picks_digest, render
+from ..runtime.checkpoint import NullCheckpoint, closed_if_stopped
+from ..runtime.files import reading, replacing
+from ..strategies import get
 from .pick import Result, carry_out
-from .record import make_record, read_record, record_path, refuse_changed_inputs, refuse_other_picks
-from .request import Request
+from .pool import checksum
+from .request import Output, Request
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..runtime.checkpoint import NullCheckpoint
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 
 
-@dataclass(frozen=True)
-class Output:
-    """What comes out, and where; `file` "-" is standard output."""
-
-    file: str
-    format: str | None = None
-    plot: Path | None = None
-    checkpoint: Path | None = None
-
-    @property
-    def files(self) -> list[Path]:
-        """The files of the picks, of their record and of the picture."""
-        picks = [] if self.file == "-" else [Path(self.file), record_path(Path(self.file))]
-        return picks if self.plot is None else [*picks, self.plot]
-
-
-def run(request: Request, output: Output, console: "Console", recorded: dict[str, Any] | None = None) -> Result:
+def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
     """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
-    from ..io.write import format_of
-    from ..runtime.checkpoint import closed_if_stopped
-    from ..strategies import get
-
     form = format_of(output.file, output.format)
     for file in output.files:
         if not os.path.isdir(file.parent):  # before an hour of work, not after it
@@ -52,7 +39,7 @@ def run(request: Request, output: Output, console: "Console", recorded: dict[str
         with closed_if_stopped(unfinished):
             result = carry_out(request, console, folder, output.checkpoint is not None, unfinished)
             if recorded is not None:
-                refuse_other_picks(result, recorded)
+                _refuse_other_picks(result, recorded)
             _write(request, result, output, form)
         for stages in unfinished:  # the picks are written: there is nothing left to resume
             stages.end()
@@ -74,10 +61,26 @@ def run(request: Request, output: Output, console: "Console", recorded: dict[str
     return result
 
 
-def _write(request: Request, result: Result, output: Output, form: Any) -> None:
-    from ..io.write import render
-    from ..runtime.files import replacing
+def rerun(path: Path, output: Output, console: Console) -> None:
+    """Repeat the run that a record describes, from the same files."""
+    with reading(path):
+        record = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        request, inputs, picks = Request.of(record["parameters"]), record["sha256"], record["picks"]
+        record["parameters"]["pool"], inputs["pool"], picks["sha256"], picks["file"]
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
+    request = request.moved(path.parent.resolve(), Path.cwd())
+    for name, files in _inputs(request, Path()).items():
+        if checksum(files) != inputs.get(name):
+            raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
+    placed = output if output.out else replace(output, out=str(path.parent / picks["file"]))
+    result = run(request, placed, console, None if output.out else record)
+    same = picks_digest(result.picks) == picks["sha256"]
+    console.print(f"The picks {'are identical to' if same else 'differ from'} the recorded ones.")
 
+
+def _write(request: Request, result: Result, output: Output, form: Any) -> None:
     content = render(result.picks, result.source, form)
     if output.plot is not None:
         from .map import draw
@@ -91,17 +94,44 @@ def _write(request: Request, result: Result, output: Output, form: Any) -> None:
     with replacing(picks) as part:
         part.write_bytes(content)
     with replacing(record) as part:
-        text = json.dumps(make_record(request, result, picks), indent=1, ensure_ascii=False)
+        text = json.dumps(_record(request, result, picks), indent=1, ensure_ascii=False)
         part.write_text(text + "\n", encoding="utf-8")
 
 
-def rerun(path: Path, out: str | None, format: str | None, checkpoint: Path | None, console: "Console") -> None:
-    """Repeat the run that a record describes, from the same files."""
-    from ..io.write import picks_digest
+def _record(request: Request, result: Result, out: Path) -> dict[str, Any]:
+    """Everything about a finished request. Paths in it are relative to its own folder."""
+    request = request.moved(Path.cwd(), out.parent.resolve())
+    inputs = {name: checksum(files) for name, files in _inputs(request, out.parent).items()}
+    packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
+    return {
+        "mheal": __version__,
+        "command": ["mheal", *sys.argv[1:]] if Path(sys.argv[0]).name.startswith("mheal") else [],
+        "parameters": asdict(request),
+        "features": result.source.features,
+        "rows": len(result.source.X),
+        "columns": int(result.source.X.shape[1]),
+        "labeled": result.labeled,
+        "skipped": len(result.source.skipped),
+        "sha256": inputs,
+        "picks": {"file": out.name, "count": len(result.picks), "sha256": picks_digest(result.picks)},
+        "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "packages": {name: version(name) for name in packages},
+    }
 
-    request, record = read_record(path)
-    refuse_changed_inputs(request, record)
-    output = Output(out or str(path.parent / record["picks"]["file"]), format, None, checkpoint)
-    result = run(request, output, console, None if out else record)
-    same = picks_digest(result.picks) == record["picks"]["sha256"]
-    console.print(f"The picks {'are identical to' if same else 'differ from'} the recorded ones.")
+
+def _refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
+    """What would be written in place of the recorded picks must be the same."""
+    if picks_digest(result.picks) == record["picks"]["sha256"]:
+        return
+    why = f"which mheal {record['mheal']} made on {record['packages']}"
+    if result.source.features != record.get("features"):
+        why = f"which are of {record.get('features')}, and now it is {result.source.features}"
+    remedy = "nothing was written; --out FILE writes the new ones"
+    raise UserError(f"the picks differ from the recorded ones, {why}: {remedy}")
+
+
+def _inputs(request: Request, folder: Path) -> dict[str, list[Path]]:
+    """The files that picks depend on, by what they are; paths are relative to the folder."""
+    files = {name: locate(folder / path).files for name in ("pool", "proba") if (path := getattr(request, name))}
+    return files | {name: [folder / path] for name in ("labeled", "keep") if (path := getattr(request, name))}

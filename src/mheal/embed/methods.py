@@ -126,7 +126,7 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
         return Embedding(pixels, f"{looks}, {pixels.shape[1]:,} columns", skipped)
     same = distinct(pixels)  # equal images are learnt from once, and then have the same vectors
     if same is not None:
-        X = same.of(X)
+        X = X[same.first]
     if method.startswith("simclr"):
         simclr = _needed("mheal.embed.simclr", "simclr", DEEP)
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)

@@ -1,22 +1,26 @@
-"""Pools larger than memory: what picking needs, the limit of `--max-memory`, shards that are streamed to disk."""
+"""What picking costs: memory, with the limit of `--max-memory` and shards streamed to disk, and time, `--forecast`."""
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 
+from ..api import select
+from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
+from ..io.locate import locate
 from ..io.source import Source
-from ..runtime.progress import as_progress
+from ..runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
+from ..runtime.memory import MemoryLimit, headroom, resident
+from ..runtime.progress import Progress, as_progress
+from ..strategies import get
+from ..validation import working_dtype
 from .console import size
-from .options import names
+from .pool import read, say_source
 from .request import Request
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..runtime.checkpoint import NullCheckpoint
 
 ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
 ROW_FLOATS = 5  # and floats
@@ -26,14 +30,11 @@ MODEL_ROW = 16  # and for each row
 READER = 60_000_000  # bytes that Polars itself takes,
 READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
 MARGIN = 1.1  # what a process has in memory differs from run to run
+SAMPLES = (20_000, 80_000)  # rows on which time is measured
 
 
 def needed(shape: tuple[int, ...], dtype: Any, mapped: bool, model: bool = False) -> int:
     """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
-    from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
-    from ..runtime.memory import headroom
-    from ..validation import working_dtype
-
     rows, columns = shape
     dtype = np.dtype(dtype)
     floats = np.dtype(working_dtype(dtype)).itemsize
@@ -64,8 +65,6 @@ def refuse_small_limit(
 
 def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
     """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
-    from ..io.locate import locate
-
     found = locate(pool)
     if found.form == ".parquet":
         from ..io.shards import expected_shape
@@ -83,17 +82,15 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def stream(
-    request: Request, shards: list[Path], folder: Path, present: int, console: "Console"
-) -> tuple[Source, "NullCheckpoint"]:
+    request: Request, shards: list[Path], folder: Path, present: int, console: Console
+) -> tuple[Source, NullCheckpoint]:
     """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
     from ..io.shards import stream_shards
-    from ..runtime.checkpoint import Checkpoint, kept_unless_mistaken
-    from ..runtime.memory import MemoryLimit
 
     for option, value in {"--text": request.text, "--embed": request.embed}.items():
         if value is not None:
             raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
-    limit = request.max_memory or 0
+    limit = request.memory_limit or 0
 
     def check(shape: tuple[int, int], dtype: Any) -> None:
         refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True, model=request.uses_model)
@@ -101,8 +98,46 @@ def stream(
     with as_progress(True, console) as progress, MemoryLimit(limit) as keeper:
         stages = Checkpoint(folder, keeper, progress)
         with kept_unless_mistaken(stages):
-            source = stream_shards(
-                shards, request.pool, stages, columns=names(request.columns), without=names(request.without) or (),
-                id_column=request.id, check=check,
-            )  # fmt: skip
+            source = stream_shards(shards, request.pool, stages, **request.features, check=check)
     return source, stages
+
+
+def print_forecast(request: Request, console: Console) -> None:
+    """Read the pool, measure, and say what picking from it takes."""
+    if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
+        raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
+    if get(request.strategy).needs_model or get(request.strategy).needs_labels:
+        raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
+    source = read(request, console, request.seed)
+    say_source(request.pool, source, console)
+    X = source.X
+    mapped = isinstance(X, np.memmap)
+    memory = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
+    with as_progress(True, console) as progress:
+        seconds, sampled = _forecast(request, X, progress)
+    print(
+        f"Picking {request.budget:,} of {len(X):,} rows should take about {seconds:.1f} s "
+        f"(measured on {sampled:,} rows) and {size(memory)} of memory. Nothing was written."
+    )
+
+
+def _forecast(request: Request, X: Any, progress: Progress) -> tuple[float, int]:
+    """Seconds that picking should take, and the rows of the largest sample that was measured.
+
+    One sample, or two and a straight line through them: growth is at most linear.
+    """
+
+    def seconds_of(sample: Any) -> float:
+        start = perf_counter()
+        select(sample, min(request.budget, len(sample)), **request.how)
+        return perf_counter() - start
+
+    rng = np.random.default_rng(request.seed)
+    times: list[tuple[int, float]] = []
+    for step, rows in enumerate(dict.fromkeys(min(len(X), n) for n in SAMPLES)):
+        progress(step, len(SAMPLES), "measuring on samples")
+        sample = np.asarray(X[np.sort(rng.choice(len(X), rows, replace=False))])
+        times.append((rows, min(seconds_of(sample) for _ in range(2))))  # the first may compile
+    (n, seconds), (larger, took) = times[0], times[-1]
+    slope = max(0.0, (took - seconds) / (larger - n)) if larger > n else 0.0
+    return took + slope * (len(X) - larger), larger

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from ...exceptions import UserFileError
-from ..options import Quiet, option
+from .console import messages, show_report
+from .options import Quiet, option
 
 
 def demo(
@@ -23,21 +23,18 @@ def demo(
 
     Example: mheal demo --files
     """
-    from ..console import messages, results, show_table
-
     console = messages(quiet)
     if files:
-        from .files import write_files
+        from .digits import write_files
 
         console.print(f"Written: {', '.join(write_files(Path()))}")
         return
-    from ...runtime.progress import as_progress
+    from ..runtime.files import writing
+    from ..runtime.progress import as_progress
     from .digits import draw_picks, run, save
 
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserFileError(f"cannot make the folder {out}: {error.strerror}") from error
     with as_progress(True, console) as progress:
         curves, images = run(budget, seeds, progress)
     save(curves, out / "runs.csv")
@@ -49,6 +46,6 @@ def demo(
             spread = f" ± {100 * row['sd']:.1f}" if seeds > 1 else ""
             cells[row["labels"]].append(f"{100 * row['mean']:.1f}{spread}")
         title = f"Test accuracy on digits in %, mean ± standard deviation of {seeds} splits"
-        show_table(results(), title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()])
-        results().print(curves.verdict(), soft_wrap=True)
+        table = title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()]
+        show_report([table], [curves.verdict()])
     console.print(f"Written: {', '.join(str(out / name) for name in ('curves.png', 'picks.png', 'runs.csv'))}")

@@ -1,4 +1,4 @@
-"""`mheal datasets`: the paper's datasets by name."""
+"""`mheal strategies` and `mheal datasets`: what there is by name."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,17 @@ FOLDER = "Folder of NAME.npz files. Default: $MHEAL_DATA, or scikit-learn's fold
 Folder = Annotated[Path | None, option("DIR", FOLDER, "--data")]
 
 
+def strategies() -> None:
+    """List the ways to pick: what each does, what it needs, what it costs.
+
+    Example: mheal strategies
+    """
+    from ..strategies import describe
+
+    heads = ("name", "needs", "what it does", "cost (N rows, d columns)")
+    show_list(heads, [(one.name, one.needs, one.summary, one.cost) for one in describe()])
+
+
 @datasets.command("list")
 def show(data: Folder = None) -> None:
     """List the datasets, and which of them are here.
@@ -23,10 +34,8 @@ def show(data: Folder = None) -> None:
     """
     from ..datasets import DATASETS, path
 
-    rows = [
-        (name, one.about, str(one.openml_id), "yes" if path(name, data).exists() else "no")
-        for name, one in DATASETS.items()
-    ]
+    here = {name: "yes" if path(name, data).exists() else "no" for name in DATASETS}
+    rows = [(name, one.about, str(one.openml_id), here[name]) for name, one in DATASETS.items()]
     show_list(("name", "what", "OpenML", "here"), rows)
 
 
