@@ -12,6 +12,7 @@ import reference
 from mheal import PaperMHEAL
 from mheal.sphere import unit_rows
 from mheal.strategies import CoreSet, MaxHerding, Pool, ProbCover, UHerding
+from mheal.strategies.common import median_distance
 from mheal.strategies.coverage import (
     Coverage,
     calibration_error,
@@ -21,7 +22,6 @@ from mheal.strategies.coverage import (
     temperature,
     tophat,
 )
-from mheal.strategies.distances import median_distance
 from picks import pick
 
 

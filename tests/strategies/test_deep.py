@@ -10,10 +10,12 @@ from sklearn.metrics import roc_auc_score
 
 torch = pytest.importorskip("torch")
 
-from mheal.strategies import VAAL, Pool  # noqa: E402
-from mheal.strategies import cdal_rl_network as cdal_rl  # noqa: E402
-from mheal.strategies import vaal_network as vaal  # noqa: E402
-from mheal.strategies.vaal_network import as_images, likeness  # noqa: E402
+from mheal.strategies import (  # noqa: E402
+    VAAL,
+    Pool,
+    deep_networks,
+)
+from mheal.strategies.deep_networks import as_images, likeness  # noqa: E402
 from picks import pick  # noqa: E402
 
 
@@ -85,7 +87,7 @@ def test_a_wrong_image_shape_is_refused(shape):
 
 
 def test_the_layers_for_images_are_the_papers():
-    vae = vaal._convolutional(3, vaal.CHANNELS)
+    vae = deep_networks._convolutional(3, deep_networks.CHANNELS)
     convolutions = [layer for layer in vae.encoder if isinstance(layer, torch.nn.Conv2d)]
     assert [(layer.in_channels, layer.out_channels) for layer in convolutions] == [
         (3, 128),
@@ -95,15 +97,16 @@ def test_the_layers_for_images_are_the_papers():
     ]
     assert {(layer.kernel_size, layer.stride) for layer in convolutions} == {((4, 4), (2, 2))}
     assert vae.encoder[-1].out_features == 2 * 32
-    assert vaal.JUDGE["images"] == (512, 512)
+    assert deep_networks.JUDGE["images"] == (512, 512)
 
 
-def test_digits_of_a_kind_that_has_no_labels_come_first():
+def test_digits_of_a_kind_that_has_no_labels_come_first(monkeypatch):
+    monkeypatch.setattr(deep_networks, "BATCH", 32)
     X, y = load_digits(return_X_y=True)
     keep = np.flatnonzero(np.isin(y, [0, 1]))[:200]
     X, y = X[keep], y[keep]
     labeled = np.flatnonzero(y == 0)[:40]
-    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16), batch=32)
+    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16))
     alike[labeled] = np.inf
     assert (y[np.argsort(alike)[:40]] == 1).mean() > 0.85  # .63 by chance
 
@@ -150,7 +153,7 @@ class TestPolicy:
     def test_reward_of_identical_features_is_a_half(self):
         P = self.smoothed(np.tile([[0.7, 0.2, 0.1]], (50, 1)))
         for n in (1, 2, 20):
-            assert cdal_rl.reward(P, torch.arange(n)) == pytest.approx(0.5, abs=1e-9)
+            assert deep_networks.reward(P, torch.arange(n)) == pytest.approx(0.5, abs=1e-9)
 
     def test_reward_equals_its_definition(self):
         P = self.smoothed(predictions(30))
@@ -159,22 +162,24 @@ class TestPolicy:
         pairs = [plain_divergence(A[i], A[j]) for i in picked for j in picked if i != j]
         near = np.square(A[:, None] - A[None, picked]).sum(-1).min(axis=1).mean()
         expected = 1.5 * np.mean(pairs) + 0.5 * np.exp(-near / 50)
-        assert cdal_rl.reward(P, torch.tensor(picked)) == pytest.approx(expected, rel=1e-9)
+        assert deep_networks.reward(P, torch.tensor(picked)) == pytest.approx(expected, rel=1e-9)
 
     def test_chosen_picks_are_the_best_rewarded_of_all_epochs(self):
         P = self.smoothed(predictions(120))
-        chunks = [cdal_rl.Chunk(P[:70], 8), cdal_rl.Chunk(P[70:], 5)]
+        chunks = [deep_networks.Chunk(P[:70], 8), deep_networks.Chunk(P[70:], 5)]
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            cdal_rl.train(chunks, 6)
+            deep_networks.train_policy(chunks, 6)
         for chunk in chunks:
             assert len(chunk.rewards) == 6
             assert len(set(chunk.picked.tolist())) == chunk.share
-            assert cdal_rl.reward(chunk.P, chunk.picked) == max(chunk.rewards) >= chunk.rewards[0]
+            assert deep_networks.reward(chunk.P, chunk.picked) == max(chunk.rewards) >= chunk.rewards[0]
 
     @pytest.mark.parametrize("budget", [1, 2, 10, 53, 100])
-    def test_every_chunk_has_its_share(self, budget):
-        picks = cdal_rl.diverse(predictions(100).astype(np.float32), budget, epochs=1, chunk_rows=30, at_once=3)
+    def test_every_chunk_has_its_share(self, budget, monkeypatch):
+        monkeypatch.setattr(deep_networks, "CHUNK", 30)
+        monkeypatch.setattr(deep_networks, "AT_ONCE", 3)
+        picks = deep_networks.diverse(predictions(100).astype(np.float32), budget, epochs=1)
         assert len(set(picks.tolist())) == budget
         counts = np.bincount(picks // 25, minlength=4)  # four chunks of 25
         assert counts.max() - counts.min() <= 1
@@ -185,12 +190,12 @@ class TestPolicy:
         P = np.tile([[0.5, 0.25, 0.25]], (300, 1))
         P[::10] = np.eye(3)[rng.integers(3, size=30)]
         A = self.smoothed(P)
-        by_chance = [cdal_rl.reward(A, torch.as_tensor(rng.choice(300, 15, replace=False))) for _ in range(20)]
-        picks = cdal_rl.diverse(P.astype(np.float32), 15, seed=0)
-        assert cdal_rl.reward(A, torch.as_tensor(picks)) > max(by_chance)
+        by_chance = [deep_networks.reward(A, torch.as_tensor(rng.choice(300, 15, replace=False))) for _ in range(20)]
+        picks = deep_networks.diverse(P.astype(np.float32), 15, seed=0)
+        assert deep_networks.reward(A, torch.as_tensor(picks)) > max(by_chance)
 
     def test_callers_randomness_is_left_alone(self):
         torch.manual_seed(5)
         before = torch.random.get_rng_state()
-        cdal_rl.diverse(predictions(20).astype(np.float32), 3, epochs=1)
+        deep_networks.diverse(predictions(20).astype(np.float32), 3, epochs=1)
         assert torch.equal(before, torch.random.get_rng_state())

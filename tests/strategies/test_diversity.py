@@ -1,12 +1,15 @@
-"""BADGE and CDAL with Core-set against plain loops."""
+"""BADGE, CDAL with Core-set and GEN against plain loops."""
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from mheal.strategies import BADGE, CDALCoreSet, Pool
-from mheal.strategies.diversity import SymmetricKL
+from mheal.strategies import BADGE, GEN, CDALCoreSet, Pool, diversity
+from mheal.strategies.diversity import SymmetricKL, support_vectors
 from picks import pick
 
 
@@ -71,10 +74,11 @@ def test_without_labels_the_first_pick_is_random():
     assert len(first) > 3
 
 
-def test_distances_to_many_rows_are_computed_in_blocks():
+def test_distances_to_many_rows_are_computed_in_blocks(monkeypatch):
+    monkeypatch.setattr(diversity, "CELLS", 1500)
     divergence = SymmetricKL(predictions(200))
     whole = divergence.to(np.arange(50)).min(axis=1)
-    np.testing.assert_allclose(divergence.to_nearest(np.arange(50), cells=1500), whole, atol=1e-12)
+    np.testing.assert_allclose(divergence.to_nearest(np.arange(50)), whole, atol=1e-12)
     assert np.isinf(divergence.to_nearest(np.arange(0))).all()
 
 
@@ -126,3 +130,45 @@ def test_badge_takes_copies_only_when_nothing_else_is_left():
     picks = pick(BADGE(), Pool(X, model=Table()), 12)
     assert len(np.unique(X[picks[:3]], axis=0)) == 3
     assert len(set(picks)) == 12
+
+
+def test_without_uncertainty_gen_picks_the_densest_row_and_then_elsewhere():
+    P = np.array([[0.9, 0.1], [0.88, 0.12], [0.91, 0.09], [0.3, 0.7], [0.32, 0.68], [0.6, 0.4]])
+    nothing = np.zeros(6)
+    first = GEN().one_by_one(Pool(P), P, nothing, 1)[0]
+    S = np.exp(-((P[:, None] - P[None]) ** 2).sum(-1))
+    assert first == S.sum(axis=1).argmax()
+    clone = np.vstack([P, P[first]])  # the same row again, labelled
+    second = GEN().one_by_one(Pool(clone, np.array([6])), clone, np.zeros(7), 1)[0]
+    assert second != first
+
+
+def test_a_batch_of_gen_is_picked_one_by_one():
+    rng = np.random.default_rng(0)
+    P, cost = rng.dirichlet(np.ones(3), 40), rng.random(40)
+    batch = GEN().one_by_one(Pool(P, np.array([1, 2])), P, cost, 6)
+    labeled = [1, 2]
+    for row in batch:
+        assert row == GEN().one_by_one(Pool(P, np.array(labeled)), P, cost, 1)[0]
+        labeled.append(row)
+
+
+@pytest.mark.parametrize("weights", ["mmd", "published"])
+def test_gen_is_its_formula(weights):
+    X, y = load_breast_cancer(return_X_y=True)
+    labeled = np.arange(30)
+    model = make_pipeline(StandardScaler(), SVC()).fit(X[labeled], y[labeled])
+    row = pick(GEN(weights=weights), Pool(X, labeled, y[labeled], model), 1)[0]
+
+    f = model.decision_function(X)
+    P = np.column_stack([1 / (1 + np.exp(f)), 1 / (1 + np.exp(-f))])
+    D2 = ((P[:, None] - P[None]) ** 2).sum(-1)
+    cost = np.abs(P[:, 0] - P[:, 1]) * np.exp(D2[:, model[-1].support_].min(axis=1))
+    U, n = np.arange(30, len(X)), len(X)
+    a_L, a_U = (len(U) - 1, 31) if weights == "mmd" else (31, len(U) - 1)
+    value = cost + (a_L * np.exp(-D2[:, labeled]).sum(axis=1) - a_U * np.exp(-D2[:, U]).sum(axis=1)) / (2 * n)
+    assert row == U[value[U].argmin()]
+
+
+def test_a_model_without_support_vectors_has_all_labelled_rows():
+    assert support_vectors(LogisticRegression(), 4).tolist() == [0, 1, 2, 3]

@@ -48,7 +48,7 @@ def finished(data, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MHEAL_NUM_THREADS", "1")
         for loop in ("DESCENT_STEPS", "ADMM_STEPS"):  # most of the time, and no part of this experiment's logic
-            patch.setattr(f"mheal.strategies.spal.{loop}", 5)
+            patch.setattr(f"mheal.strategies.kernel_ridge.{loop}", 5)
         page = figure12.run(out, data, None, True, silent)
     return out, page, [json.loads(line) for line in (out / "rows.jsonl").read_text().splitlines()]
 

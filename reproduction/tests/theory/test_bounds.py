@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from mheal.algorithms.sequential import sequential
 from mheal.sphere import unit_rows
 from mheal_reproduction.theory.bounds import (
     lemma1_bound,
@@ -13,6 +12,7 @@ from mheal_reproduction.theory.bounds import (
     proposition3,
 )
 from mheal_reproduction.theory.printed import random_projection
+from mheal_reproduction.theory.sequential import sequential
 
 SLACK = 1e-9
 

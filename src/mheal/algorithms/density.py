@@ -51,43 +51,23 @@ class DensityWeights(NamedTuple):
         return cls(ones, ones)
 
 
-def local_spacing(
-    rows: RowStore,
-    labels: Labels,
-    n_clusters: int,
-    *,
-    neighbours: int = NEIGHBOURS,
-    references: int = REFERENCES,
-    comparisons: int = COMPARISONS,
-) -> Floats:
+def local_spacing(rows: RowStore, labels: Labels, n_clusters: int) -> Floats:
     """r_i of each row: the mean distance to its 20 nearest neighbours inside its cluster.
 
     Of a large cluster every s-th row serves as a possible neighbour, and 20/s neighbours are looked for, but 8 at
     least, so that about the same ball is measured. Rows of a tiny cluster look for neighbours in the whole pool.
     """
     n = len(labels)
-    most = min(references, max(FEWER, comparisons // max(1, n)))
+    most = min(REFERENCES, max(FEWER, COMPARISONS // max(1, n)))
     counts = np.bincount(labels, minlength=n_clusters)
     tiny = counts <= FEWEST
     candidates = np.where(tiny, n, counts).tolist()
-    ranks = [_thin(count, most) for count in candidates]
+    ranks = [np.arange(c) if c <= most else np.linspace(0, c - 1, most).astype(np.int64) for c in candidates]
     found = members_at(labels, [r[:0] if few else r for r, few in zip(ranks, tiny, strict=True)])
     chosen = [r if few else own for r, few, own in zip(ranks, tiny, found, strict=True)]
-    wanted = [_wanted(len(r), count, neighbours) for r, count in zip(chosen, candidates, strict=True)]
+    near = [max(FEWEST, round(NEIGHBOURS * len(r) / c)) for r, c in zip(chosen, candidates, strict=True)]
+    wanted = [max(1, min(len(r) - 1, NEIGHBOURS, some)) for r, some in zip(chosen, near, strict=True)]
     return rows.spacing(labels, chosen, wanted)
-
-
-def _thin(count: int, size: int) -> npt.NDArray[np.int64]:
-    """Every s-th of `count` places, at most `size` of them."""
-    if count <= size:
-        return np.arange(count)
-    return np.linspace(0, count - 1, size).astype(np.int64)
-
-
-def _wanted(references: int, candidates: int, neighbours: int) -> int:
-    """How many of the references count as near."""
-    share = neighbours * references / candidates
-    return max(1, min(references - 1, neighbours, max(FEWEST, round(share))))
 
 
 def density_weights(

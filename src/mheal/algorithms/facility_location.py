@@ -50,25 +50,20 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
 
 
 def representatives(
-    rows: RowStore,
-    n: int,
-    chosen: Rows,
-    rng: np.random.RandomState,
-    utility: npt.NDArray[np.float64] | None = None,
-    *,
-    references: int = REFERENCES,
-    candidates: int = CANDIDATES,
+    rows: RowStore, n: int, chosen: Rows, rng: np.random.RandomState, utility: npt.NDArray[np.float64] | None = None
 ) -> Rows:
     """At most n rows, best first, that together with `chosen` represent the pool; fewer where nothing is left to gain.
 
     utility : how much the similarity of each row counts; by default all count the same
     """
     total = rows.shape[0]
-    refer = _sample(total, references, rng)
-    may_be = np.setdiff1d(_sample(total, candidates + len(chosen), rng), chosen)
-    R, C = (rows.take(some).astype(np.float32) for some in (refer, may_be))
-    scale = _median_square(R[:: -(-(R.shape[0] ** 2) // PAIRS)], R)  # of references only: labels do not change them
-    weight = np.ones(len(R), np.float32) if utility is None else _relative(utility[refer])
+    refer = _sample(total, REFERENCES, rng)
+    may_be = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
+    R, C = (rows.take(part).astype(np.float32) for part in (refer, may_be))
+    some = R[:: -(-(len(R) ** 2) // PAIRS)]  # of references only: labels do not change them
+    scale = float(np.median(squared_distances(some, R))) or 1.0
+    useful = np.ones(len(R)) if utility is None else utility[refer]
+    weight = (useful / (useful.mean() or 1.0)).astype(np.float32)
     covered = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
         labelled = rows.take(chosen[lo : lo + BLOCK]).astype(np.float32)
@@ -90,16 +85,9 @@ def representatives(
 
 
 def lazy_greedy(
-    gains: npt.NDArray[Any],
-    renew: Callable[[Rows], npt.NDArray[Any]],
-    add: Callable[[int], object],
-    n: int,
-    *,
-    batch: int = AT_ONCE,
-    tie: float = 0.0,
-    prefer: npt.NDArray[Any] | None = None,
-    least: float = 0.0,
-) -> Rows:
+    gains: npt.NDArray[Any], renew: Callable[[Rows], npt.NDArray[Any]], add: Callable[[int], object], n: int, *,
+    batch: int = AT_ONCE, tie: float = 0.0, prefer: npt.NDArray[Any] | None = None, least: float = 0.0,
+) -> Rows:  # fmt: skip
     """At most n candidates in the order of what each adds to a submodular function: the picks of the plain greedy loop.
 
     What a candidate would add only falls as others are picked, so a gain that was computed earlier is an upper bound.
@@ -143,17 +131,7 @@ def _largest(values: npt.NDArray[Any], count: int) -> Rows:
     return top[np.argsort(-values[top], kind="stable")[:count]]
 
 
-def _relative(utility: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Utility of the references, 1 on average."""
-    return (utility / (utility.mean() or 1.0)).astype(np.float32)
-
-
 def _sample(n: int, size: int, rng: np.random.RandomState) -> Rows:
-    if n <= size:
-        return np.arange(n)
-    return np.sort(sample_without_replacement(n, size, random_state=rng)).astype(np.int64)
-
-
-def _median_square(A: npt.NDArray[np.float32], B: npt.NDArray[np.float32]) -> float:
-    """The median squared distance between rows of A and of B; 1 where that is 0."""
-    return float(np.median(squared_distances(A, B))) or 1.0
+    return (
+        np.arange(n) if n <= size else np.sort(sample_without_replacement(n, size, random_state=rng)).astype(np.int64)
+    )

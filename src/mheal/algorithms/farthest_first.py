@@ -33,9 +33,7 @@ class Ranking:
     radius: Float64
 
     def __add__(self, then: "Ranking") -> "Ranking":
-        """These picks, then those."""
-        columns = ((getattr(self, name), getattr(then, name)) for name in ("rows", "gain", "radius"))
-        return Ranking(*(np.concatenate(pair) for pair in columns))
+        return Ranking(*(np.append(a, b) for a, b in zip(vars(self).values(), vars(then).values(), strict=True)))
 
     @classmethod
     def nothing(cls, radius: float) -> "Ranking":
@@ -46,21 +44,15 @@ class Ranking:
     def of_scores(cls, rows: Rows, score: Floats, left: float) -> "Ranking":
         """Scores are squared distances; the first row may have none, since nothing came before it."""
         distance = np.sqrt(np.maximum(np.append(score, left).astype(np.float64), 0))
-        gain = distance[:-1] if len(score) == len(rows) else np.append(np.inf, distance[:-1])
-        radius = distance[1:] if len(score) == len(rows) else distance
-        return cls(rows.astype(np.int64), gain, radius)
+        if len(score) < len(rows):
+            distance = np.append(np.inf, distance)
+        return cls(rows.astype(np.int64), distance[:-1], distance[1:])
 
 
 def farthest_first(
-    X: Any,
-    n: int,
-    start: int | None = None,
-    chosen: Sequence[int] | Rows = (),
-    *,
-    density_power: float | None = None,
-    outlier_fraction: float = OUTLIER_FRACTION,
-    random_state: int | None = 0,
-) -> Rows:
+    X: Any, n: int, start: int | None = None, chosen: Sequence[int] | Rows = (), *, density_power: float | None = None,
+    outlier_fraction: float = OUTLIER_FRACTION, random_state: int | None = 0,
+) -> Rows:  # fmt: skip
     """n rows of X in pick order: each is the farthest (Euclidean) from its nearest predecessor.
 
     `chosen` are rows to keep away from and not to return. `start` is the first pick; without it the first pick is the
@@ -80,7 +72,11 @@ def farthest_first(
     n = as_budget(n, len(X) - len(chosen))
     rows, weights, first = Points.raw(X), None, 0
     if density_power is not None:
-        spacing = _spacing(rows, np.random.RandomState(random_state))
+        rng = np.random.RandomState(random_state)
+        rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
+        kmeans = SphericalKMeans(auto_clusters(len(X)), max_iter=10, tol=1e-3, random_state=rng)
+        labels, centers = sampled_clusters(rows, kmeans, SAMPLE, rng)
+        spacing = local_spacing(rows, labels, len(centers))
         weights, first = density_weights(spacing, density_power, outlier_fraction), int(np.argmin(spacing))
     if start is None and len(chosen) == 0:
         start = first
@@ -93,17 +89,9 @@ def farthest_first(
     return np.concatenate([[start], rest])
 
 
-def _spacing(rows: RowStore, rng: np.random.RandomState) -> Floats:
-    rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
-    kmeans = SphericalKMeans(auto_clusters(rows.shape[0]), max_iter=10, tol=1e-3, random_state=rng)
-    labels, centers = sampled_clusters(rows, kmeans, SAMPLE, rng)
-    return local_spacing(rows, labels, len(centers))
-
-
 def extend(candidates: Candidates, n: int, after_epoch: AfterEpoch | None = None) -> tuple[Rows, Floats]:
     """n more rows and their scores, fewer if the candidates run out. Their picks are extended by these rows."""
     found: list[tuple[Rows, Floats]] = []
-
     stop = candidates.picks.count + min(n, candidates.left())
     while candidates.picks.count < stop:
         _epoch(candidates, NOTHING, stop, found)
@@ -132,15 +120,9 @@ def _joined(found: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
 
 
 def traverse(
-    rows: RowStore,
-    n: int,
-    chosen: Rows,
-    weights: DensityWeights | None = None,
-    *,
-    first: Scores | None = None,
-    workers: int | None = None,
-    checkpoint: NullCheckpoint | None = None,
-) -> tuple[Rows, Floats, float]:
+    rows: RowStore, n: int, chosen: Rows, weights: DensityWeights | None = None, *, first: Scores | None = None,
+    workers: int | None = None, checkpoint: NullCheckpoint | None = None,
+) -> tuple[Rows, Floats, float]:  # fmt: skip
     """n rows of the pool in farthest-first order, the score of each, and the largest score left after them.
 
     `chosen` holds at least one row, to keep away from; none of them is picked again. `first` may hold scores against
@@ -174,13 +156,9 @@ def traverse(
 
 
 def spread(
-    rows: RowStore,
-    n: int,
-    labeled: Rows,
-    weights: DensityWeights | None = None,
-    lead: Rows | None = None,
+    rows: RowStore, n: int, labeled: Rows, weights: DensityWeights | None = None, lead: Rows | None = None,
     checkpoint: NullCheckpoint | None = None,
-) -> Ranking:
+) -> Ranking:  # fmt: skip
     """n rows of the whole pool, away from labelled ones (Eq. 8); `lead` come first, else the densest row starts."""
     checkpoint = checkpoint or NullCheckpoint()
     if lead is not None and len(lead):
@@ -200,7 +178,10 @@ def _after_lead(
     picks.add(chosen, weight[chosen])
     P, P_weight = (A.astype(np.float64) for A in picks.taken())
     own = candidate[chosen].astype(np.float64)
-    before = np.array([nearest_before(P, P_weight, own, i) for i in range(len(labeled), len(chosen))])
+    before = np.full(len(lead), np.inf)
+    for i in range(max(1, len(labeled)), len(chosen)):
+        nearest = (np.square(P[:i] - P[i]).sum(axis=1) * P_weight[:i]).min()
+        before[i - len(labeled)] = np.sqrt(nearest * own[i])
 
     def measure() -> dict[str, npt.NDArray[Any]]:
         radius, scores = picks.radii(candidate)
@@ -224,10 +205,3 @@ def densest(rows: RowStore, weights: DensityWeights | None, members: npt.NDArray
         return int(np.argmax(weights.candidate) if members is None else members[np.argmax(weights.candidate[members])])
     at = int(np.argmin(rows.squared_distances_to(rows.mean(members), members)))
     return at if members is None else int(members[at])
-
-
-def nearest_before(P: Float64, weight: Float64, own: Float64, i: int) -> float:
-    """The distance of pick i from the nearest pick before it; infinite for the first."""
-    if i == 0:
-        return np.inf
-    return float(np.sqrt((np.square(P[:i] - P[i]).sum(axis=1) * weight[:i]).min() * own[i]))

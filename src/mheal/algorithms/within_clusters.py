@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from ..backends.base import Floats, Labels, Rows, RowStore, Scores
 from ..backends.cpu.grouping import grouped
-from ..energy import hyperspherical_energy
+from ..energy import first_max, hyperspherical_energy
 from ..runtime.checkpoint import NullCheckpoint
+from ..sphere import unit_rows
 from .density import DensityWeights
 from .farthest_first import Ranking, densest, extend, traverse
-from .rotation import Kind, rotation_starts
+
+Kind = Literal["tangent", "chord"]
 
 ROUNDING = 1e-7  # of a log-product of chords, for each pair: what rounding may change
 
@@ -27,9 +29,7 @@ def spread_balanced(
     turns = turns_of(members, labels[labeled], n)
     weight, candidate = weights or DensityWeights.equal(rows)
     picks = rows.picks(len(labeled) + n)
-    start = labeled
-    if len(labeled) == 0:
-        start = np.array([densest(rows, weights, members[turns[0]])])
+    start = labeled if len(labeled) else np.array([densest(rows, weights, members[turns[0]])])
     picks.add(start, weight[start])
     candidates = picks.candidates(candidate, weight, groups=members)
     for c, own in enumerate(candidates):
@@ -44,20 +44,10 @@ def spread_balanced(
 
 
 def spread_within_clusters(
-    rows: RowStore,
-    n: int,
-    labeled: Rows,
-    labels: Labels,
-    centers: Floats,
-    weights: DensityWeights | None = None,
-    *,
-    balance_clusters: bool,
-    n_starts: int,
-    start_length: int | Literal["quota"],
-    direction: Kind,
-    rng: np.random.RandomState,
-    checkpoint: NullCheckpoint | None = None,
-) -> Ranking:
+    rows: RowStore, n: int, labeled: Rows, labels: Labels, centers: Floats, weights: DensityWeights | None = None, *,
+    balance_clusters: bool, n_starts: int, start_length: int | Literal["quota"], direction: Kind,
+    rng: np.random.RandomState, checkpoint: NullCheckpoint | None = None,
+) -> Ranking:  # fmt: skip
     """Algorithm 2, steps 4–9: farthest-first inside each cluster, as if there were no other, then merged."""
     k = len(centers)
     members = members_of(labels, k)
@@ -67,7 +57,7 @@ def spread_within_clusters(
     if not balance_clusters:  # any cluster might win every turn
         wanted = np.minimum(n, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)])
     parts: list[Ranking | None] = [None] * k
-    jobs = []
+    jobs: dict[int, tuple[Any, ...]] = {}
     for c, own in enumerate(members):
         known = np.searchsorted(own, np.sort(labeled[labels[labeled] == c]))
         if len(known) == len(own):
@@ -77,65 +67,71 @@ def spread_within_clusters(
         else:
             own_weights = None if weights is None else weights.take(own)
             how = {"n_starts": n_starts, "start_length": start_length, "direction": direction, "seed": int(seeds[c])}
-            jobs.append((c, (own, int(wanted[c]), known, own_weights, centers[c], how)))
-    done = rows.map_groups(
-        spread_cluster, [members[c] for c, _ in jobs], [job for _, job in jobs], "cluster",
-        checkpoint or NullCheckpoint(),
-    )  # fmt: skip
-    for (c, _), found in zip(jobs, done, strict=True):
+            jobs[c] = (own, int(wanted[c]), known, own_weights, centers[c], how)
+    run = checkpoint or NullCheckpoint()
+    done = rows.map_groups(spread_cluster, [members[c] for c in jobs], list(jobs.values()), "cluster", run)
+    for c, found in zip(jobs, done, strict=True):
         parts[c] = Ranking(**found)
     return merge([part for part in parts if part is not None], turns if balance_clusters else None, n)
 
 
 def spread_cluster(
-    own: RowStore,
-    members: npt.NDArray[Any],
-    n: int,
-    labeled: Rows,
-    weights: DensityWeights | None,
-    center: Floats,
-    how: dict[str, Any],
-    workers: int | None,
-) -> dict[str, npt.NDArray[Any]]:
-    """A ranking of n rows of one cluster, which are these members of the pool; `labeled` are places among them."""
+    own: RowStore, members: npt.NDArray[Any], n: int, labeled: Rows, weights: DensityWeights | None, center: Floats,
+    how: dict[str, Any], workers: int | None,
+) -> dict[str, npt.NDArray[Any]]:  # fmt: skip
+    """A ranking of n rows of one cluster, which are these members of the pool; `labeled` are places among them.
+
+    Eq. 12: the farthest-first sequence from the start whose first `start_length` picks have the largest chord product.
+    """
     if len(labeled):
         rows, score, left = traverse(own, n, labeled, weights, workers=workers)
-        found = Ranking.of_scores(members[rows], score, left) if len(rows) else Ranking.nothing(float(np.sqrt(left)))
-        return asdict(found)
-    if weights is not None:
-        starts = np.array([densest(own, weights)])
-    else:
-        starts = rotation_starts(own.array(), center, how["n_starts"], how["direction"], random_state=how["seed"])
-    length = n if how["start_length"] == "quota" else int(how["start_length"])
-    return asdict(_best_start(own, members, starts, n, length, weights, workers))
+        return asdict(Ranking.of_scores(members[rows], score, left) if len(rows) else Ranking.nothing(np.sqrt(left)))
 
-
-def _best_start(
-    own: RowStore,
-    members: npt.NDArray[Any],
-    starts: Rows,
-    n: int,
-    length: int,
-    weights: DensityWeights | None,
-    workers: int | None,
-) -> Ranking:
-    """Eq. 12: the farthest-first sequence from the start whose first `length` picks have the largest chord product."""
-
-    def sequence(start: np.int64, picks: int, first: Scores | None = None) -> tuple[Rows, Floats, float]:
+    def sequence(start: int, picks: int, first: Scores | None = None) -> tuple[Rows, Floats, float]:
         rows, score, left = traverse(own, picks - 1, np.array([start]), weights, first=first, workers=workers)
-        return np.concatenate([[start], rows]), score, left
+        return np.append(start, rows), score, left
 
-    length = min(length, len(members))
-    if len(starts) == 1:
-        best = sequence(starts[0], n)
+    if weights is not None:
+        starts = [densest(own, weights)]
     else:
-        first = own.first_scores(starts)
-        runs = [sequence(start, length, scores) for start, scores in zip(starts, first, strict=True)]
+        first = int(np.random.default_rng(how["seed"]).integers(len(members)))  # ŵ⁰: the paper leaves it open
+        starts = rotation_starts(own.array(), center, how["n_starts"], how["direction"], first)
+    if len(starts) == 1:
+        rows, score, left = sequence(starts[0], n)
+    else:
+        length = min(n if how["start_length"] == "quota" else int(how["start_length"]), len(members))
+        scores = own.first_scores(np.array(starts))
+        runs = [sequence(start, length, score) for start, score in zip(starts, scores, strict=True)]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
         # Two starts that are each other's farthest rows give the same set: only rounding tells their products apart.
         winner = int(np.flatnonzero(product >= product.max() - ROUNDING * length * (length - 1) / 2)[0])
-        best = runs[winner] if length == n else sequence(starts[winner], n)
-    return Ranking.of_scores(members[best[0]], *best[1:])
+        rows, score, left = runs[winner] if length == n else sequence(starts[winner], n)
+    return asdict(Ranking.of_scores(members[rows], score, left))
+
+
+def rotation_starts(U: Floats, center: Floats, m: int, kind: Kind, first: int) -> list[int]:
+    """min(m, n) different rows of U from `first` on; each lies, from the centre, most opposite to the one before it.
+
+    Eq. 10–11 without repetition: the printed recursion ends in a cycle of two, so rows already taken are left out.
+    Ties go to the lowest row, and a row at the centre, which has no direction, comes after all others.
+
+    Directions are not formed: with a = xᵀc, tangent ones have (x − ac)ᵀ(y − bc) = xᵀy − ab for unit c, and chords
+    xᵀy − a − b + 1.
+    """
+    c = unit_rows(center[None].astype(U.dtype))[0][0]
+    along, norm2, eps = U @ c, np.einsum("ij,ij->i", U, U), float(np.finfo(U.dtype).eps)
+    length2 = norm2 - along**2 if kind == "tangent" else norm2 - 2 * along + 1
+    nowhere = length2 <= 64 * eps  # what rounding leaves of a point at the centre points nowhere
+    length = np.sqrt(np.where(nowhere, 1, length2))
+    rows = [first]
+    while len(rows) < min(m, len(U)):
+        row = rows[-1]
+        dots = U @ U[row] + (-along * along[row] if kind == "tangent" else 1 - along - along[row])
+        opposition = np.zeros(len(U), U.dtype) if nowhere[row] else -dots / (length * length[row])
+        opposition[nowhere] = -2.0
+        opposition[rows] = -np.inf
+        rows.append(int(first_max(opposition, 8 * eps)))
+    return rows
 
 
 def members_of(labels: Labels, k: int) -> list[npt.NDArray[Any]]:

@@ -19,7 +19,7 @@ _HOME = {  # name: (module, class); a module is imported when one of its strateg
     "stratified": ("mheal.strategies.random", "Stratified"),
     "coreset": ("mheal.strategies.coverage", "CoreSet"),
     "kmeans": ("mheal.strategies.clustering", "KMeans"),
-    "kmedoids": ("mheal.strategies.kmedoids", "KMedoids"),
+    "kmedoids": ("mheal.strategies.clustering", "KMedoids"),
     "typiclust": ("mheal.strategies.clustering", "TypiClust"),
     "probcover": ("mheal.strategies.coverage", "ProbCover"),
     "maxherding": ("mheal.strategies.coverage", "MaxHerding"),
@@ -29,16 +29,16 @@ _HOME = {  # name: (module, class); a module is imported when one of its strateg
     "least-confidence": ("mheal.strategies.uncertainty", "LeastConfidence"),
     "entropy": ("mheal.strategies.uncertainty", "Entropy"),
     "qbc": ("mheal.strategies.uncertainty", "QueryByCommittee"),
-    "gen": ("mheal.strategies.transductive", "GEN"),
-    "spal": ("mheal.strategies.spal", "SPAL"),
-    "aldr": ("mheal.strategies.transductive", "ALDR"),
+    "gen": ("mheal.strategies.diversity", "GEN"),
+    "spal": ("mheal.strategies.kernel_ridge", "SPAL"),
+    "aldr": ("mheal.strategies.kernel_ridge", "ALDR"),
     "hierarchical": ("mheal.strategies.hierarchical", "Hierarchical"),
     "uherding": ("mheal.strategies.coverage", "UHerding"),
     "badge": ("mheal.strategies.diversity", "BADGE"),
     "max-entropy": ("mheal.strategies.bayesian", "MaxEntropy"),
     "variation-ratios": ("mheal.strategies.bayesian", "VariationRatios"),
     "bald": ("mheal.strategies.bayesian", "BALD"),
-    "batchbald": ("mheal.strategies.batchbald", "BatchBALD"),
+    "batchbald": ("mheal.strategies.bayesian", "BatchBALD"),
     "cdal-coreset": ("mheal.strategies.diversity", "CDALCoreSet"),
     "cdal-rl": ("mheal.strategies.deep", "CDALReinforced"),
     "vaal": ("mheal.strategies.deep", "VAAL"),
@@ -75,13 +75,12 @@ def get(name: str) -> type[Strategy]:
 
 def describe() -> list[Description]:
     """Every strategy: what it picks, what it needs and what it costs."""
-    return [_description(get(name)) for name in _HOME]
-
-
-def _description(cls: type[Strategy]) -> Description:
-    needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
-    needs += " and torch" if cls.needs_torch else ""
-    return Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost)
+    found = []
+    for cls in map(get, _HOME):
+        needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+        needs += " and torch" if cls.needs_torch else ""
+        found.append(Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost))
+    return found
 
 
 def __getattr__(name: str) -> Any:

@@ -1,16 +1,18 @@
-"""One pick from each cluster: K-means and TypiClust, on Euclidean k-means that gives the same clusters everywhere."""
+"""One pick from each cluster: K-means, TypiClust and K-medoids."""
 
 import warnings
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.points import Points
 from ..parameters import COUNT
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest
+from .common import fill_with_farthest, nearest_distance, sample
 
 LARGE = 20_000  # pools with more rows are clustered on batches
 BATCH = 5000
@@ -63,17 +65,14 @@ class TypiClust(Strategy):
     _parameter_constraints = {"max_clusters": COUNT, "n_neighbors": COUNT, "min_cluster_size": COUNT}
 
     def __init__(self, max_clusters: int = 500, n_neighbors: int = 20, min_cluster_size: int = 6) -> None:
-        self.max_clusters = max_clusters
-        self.n_neighbors = n_neighbors
-        self.min_cluster_size = min_cluster_size
+        self.max_clusters, self.n_neighbors, self.min_cluster_size = max_clusters, n_neighbors, min_cluster_size
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         k = min(len(pool.labeled) + n, self.max_clusters)
         labels, _ = euclidean_clusters(pool.Z, k, pool.rng)
         spread = spacing_within(pool.Z, labels, k, self.n_neighbors)
         size, labeled = np.bincount(labels, minlength=k), np.bincount(labels[pool.labeled], minlength=k)
-        place = np.empty(k, np.int64)
-        place[np.lexsort((np.arange(k), -size, labeled))] = np.arange(k)
+        place = np.argsort(np.lexsort((np.arange(k), -size, labeled)))
 
         free = pool.unlabeled
         free = free[size[labels[free]] >= self.min_cluster_size]
@@ -85,35 +84,27 @@ class TypiClust(Strategy):
 
 def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n_neighbors: int) -> npt.NDArray[Any]:
     """Mean distance from each row to its nearest neighbours in its own cluster: the inverse of its typicality."""
-    members = [np.flatnonzero(labels == c) for c in range(k)]
-    references = [rows[:: max(1, -(-len(rows) // REFERENCES))] for rows in members]
-    shares = [len(some) / max(1, len(rows)) for some, rows in zip(references, members, strict=True)]
-    nearest = [
-        max(1, round(min(n_neighbors, len(rows) // 2) * share)) for rows, share in zip(members, shares, strict=True)
-    ]
+    references, nearest = [], []
+    for c in range(k):
+        members = np.flatnonzero(labels == c)
+        references.append(members[:: max(1, -(-len(members) // REFERENCES))])
+        share = len(references[c]) / max(1, len(members))
+        nearest.append(max(1, round(min(n_neighbors, len(members) // 2) * share)))
     return Points.raw(Z).spacing(labels, references, nearest)
 
 
 def euclidean_clusters(
-    Z: npt.NDArray[Any],
-    k: int,
-    rng: np.random.Generator,
-    *,
-    large: int = LARGE,
-    started_once: int = STARTED_ONCE,
+    Z: npt.NDArray[Any], k: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """A cluster for each row of Z, and its squared distance to the centre. Clusters can be empty.
-
-    More than `large` rows are clustered on batches; from `started_once` rows × clusters on there is a single start.
-    """
+    """A cluster for each row of Z, the same everywhere, and its squared distance to the centre. Some can be empty."""
     from sklearn import cluster
     from sklearn.exceptions import ConvergenceWarning
 
     seed = int(rng.integers(2**31))
-    if len(Z) <= large:
+    if len(Z) <= LARGE:
         kmeans = cluster.KMeans(k, n_init=10 if len(Z) * k <= RESTARTED else 1, random_state=seed)
     else:
-        starts = 3 if len(Z) * k < started_once else 1
+        starts = 3 if len(Z) * k < STARTED_ONCE else 1
         kmeans = cluster.MiniBatchKMeans(k, batch_size=BATCH, n_init=starts, random_state=seed)
     with threadpool_limits(1, "openmp"), warnings.catch_warnings():  # several threads add up centres in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: callers fill up
@@ -129,3 +120,117 @@ def nearest_members(labels: npt.NDArray[Any], distance: npt.NDArray[Any], k: int
     out = np.full(k, -1, np.int64)
     out[filled] = order[first]
     return out
+
+
+class KMedoids(Strategy):
+    """Rows with the smallest sum of distances from every row to the nearest of them, largest cluster first.
+
+    Medoids are swapped eagerly from a random start (FasterPAM, Schubert and Rousseeuw 2021); rows that are labelled
+    already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
+    `n_solutions` solutions on samples, by their cost over the whole pool.
+
+    Parameters
+    ----------
+    max_rows : int
+        Pools with more rows are solved by CLARA.
+    sample_size, n_solutions : int
+        Rows of each of CLARA's samples (more for large batches), and how many samples there are.
+    """
+
+    name, title = "kmedoids", "K-medoids"
+    summary = "Rows with the smallest summed distance to all others: like k-means, but less sensitive to outliers"
+    cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
+    kind = "one-shot"
+    _parameter_constraints = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
+
+    def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
+        self.max_rows, self.sample_size, self.n_solutions = max_rows, sample_size, n_solutions
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        Z, everything = pool.Z, np.arange(len(pool.Z))
+        to_labeled = nearest_distance(Z, Z[pool.labeled]) if len(pool.labeled) else np.full(len(Z), np.inf, Z.dtype)
+        if len(Z) <= self.max_rows:
+            return fill_with_farthest(pool, self._medoids(pool, everything, to_labeled, n), n)
+        size = min(self.max_rows, max(self.sample_size, 40 + 2 * n))
+        samples = [sample(pool.unlabeled, size, pool.rng) for _ in range(self.n_solutions)]
+        solutions = [self._medoids(pool, rows, to_labeled[rows], n) for rows in samples]
+
+        def cost(medoids: Rows) -> float:
+            return float(np.minimum(nearest_distance(Z, Z[medoids]), to_labeled).sum(dtype=np.float64))
+
+        return fill_with_farthest(pool, min(solutions, key=cost), n)
+
+    def _medoids(self, pool: Pool, rows: Rows, to_labeled: npt.NDArray[Any], n: int) -> Rows:
+        """At most `n` unlabelled rows among `rows` that are good medoids of these."""
+        A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is what needs memory
+        distance = squared_distances(A, A)
+        np.sqrt(distance, out=distance)
+        np.fill_diagonal(distance, 0)  # exactly
+        free = np.flatnonzero(~np.isin(rows, pool.labeled))
+        start = pool.rng.permutation(free)[:n]
+        pam = Medoids(distance, start, to_labeled)
+        pam.improve(pool.rng.permutation(free))
+        size = np.bincount(pam.nearest, minlength=len(start) + 1)[:-1]
+        return rows[pam.medoids[np.lexsort((pam.medoids, -size))]]
+
+
+class Medoids:
+    """A set of medoids, and for each row its nearest and second nearest.
+
+    `fixed` is each row's distance to the medoids that stay (infinite if there are none). These count as one more
+    medoid, the last.
+    """
+
+    def __init__(self, distance: npt.NDArray[Any], medoids: Rows, fixed: npt.NDArray[Any]) -> None:
+        self.distance, self.medoids = distance, medoids.copy()
+        # Any number above all distances stands for "none": it cancels out of every comparison of swaps.
+        self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)
+        n = len(distance)
+        self.nearest = np.empty(n, np.int64)
+        self.near, self.second = np.empty(n, distance.dtype), np.empty(n, distance.dtype)
+        self._assign(np.arange(n))
+
+    def cost(self) -> float:
+        """Summed distance to the nearest medoid."""
+        return float(self.near.sum(dtype=np.float64))
+
+    def improve(self, candidates: Rows) -> None:
+        """Make every swap that lowers the cost as soon as it is found, until a round over all candidates finds none."""
+        tolerance = 1e-6 * self.cost()  # a smaller change may be rounding, and swaps could go round in circles
+        since = 0
+        for candidate in cycle(candidates):
+            since += 1
+            change, out = self.best_swap(candidate)
+            if change < -tolerance and candidate not in self.medoids:
+                self._swap(out, candidate)
+                since = 0
+            if since >= len(candidates):
+                return
+
+    def best_swap(self, candidate: int) -> tuple[float, int]:
+        """The best medoid for the candidate to replace, after the change of the cost that this brings."""
+        to = self.distance[candidate]
+        rows = np.flatnonzero(to < self.second)  # all others keep their medoid, whichever is replaced
+        d, near, second = to[rows], self.near[rows], self.second[rows]
+        change = self.loss + np.bincount(
+            self.nearest[rows], np.maximum(d, near) - second, minlength=len(self.medoids) + 1
+        )
+        out = int(change[:-1].argmin())
+        return float(change[out] + np.minimum(d - near, 0).sum(dtype=np.float64)), out
+
+    def _swap(self, out: int, candidate: int) -> None:
+        leaving = self.distance[self.medoids[out]]
+        self.medoids[out] = candidate
+        to = self.distance[candidate]
+        self._assign(np.flatnonzero((self.nearest == out) | (leaving <= self.second) | (to < self.second)))
+
+    def _assign(self, rows: Rows) -> None:
+        """Find the two nearest medoids of these rows again."""
+        to = np.vstack([self.distance[np.ix_(self.medoids, rows)], self.fixed[rows]])
+        columns = np.arange(len(rows))
+        self.nearest[rows] = first = to.argmin(axis=0)
+        self.near[rows] = to[first, columns]
+        to[first, columns] = np.inf
+        self.second[rows] = to.min(axis=0)
+        # What the removal of each medoid would cost its rows
+        self.loss = np.bincount(self.nearest, self.second - self.near, minlength=len(self.medoids) + 1)

@@ -16,17 +16,15 @@ from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
 from ..parameters import COUNT, POSITIVE, SHARE
 from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import margins, probabilities
+from ..uncertainty import Scores, margins, probabilities
 from .clustering import euclidean_clusters
-from .common import fill_with_farthest, sample
-from .distances import by_blocks, median_distance
+from .common import by_blocks, fill_with_farthest, median_distance, sample
 
 BATCH = 32  # candidates whose gains are updated together
 TEMPERATURES = np.arange(1.0, 20.05, 0.1)
 CALIBRATED_FROM = 30  # labels; with fewer there is no hold-out to find the temperature with
 
 Kernel = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]  # squared distances → similarities in [0, 1]
-Scores = npt.NDArray[np.float64]
 
 
 class CoreSet(Strategy):
@@ -66,15 +64,11 @@ class ProbCover(Strategy):
     def __init__(
         self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
     ) -> None:
-        self.radius = radius
-        self.purity = purity
-        self.n_classes = n_classes
-        self.max_references = max_references
+        self.radius, self.purity, self.n_classes, self.max_references = radius, purity, n_classes, max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        return greedy_coverage(
-            pool, n, tophat(self.radius or self._pure_radius(pool)), max_references=self.max_references
-        )
+        radius = self.radius or self._pure_radius(pool)
+        return greedy_coverage(pool, n, tophat(radius), max_references=self.max_references)
 
     def _pure_radius(self, pool: Pool) -> float:
         """A ball is pure up to the distance to the nearest row of another cluster: a quantile of these distances."""
@@ -105,8 +99,7 @@ class MaxHerding(Strategy):
     _parameter_constraints = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
     def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
-        self.bandwidth = bandwidth
-        self.max_references = max_references
+        self.bandwidth, self.max_references = bandwidth, max_references
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
@@ -163,12 +156,9 @@ def greedy_coverage(
     coverage.add(pool.Z[pool.labeled])
     candidates = pool.Z[pool.unlabeled]
     picked = lazy_greedy(
-        coverage.gains(candidates),
-        lambda some: coverage.gains(candidates[some]),
-        lambda row: coverage.add(candidates[row : row + 1]),
-        n,
-        batch=BATCH,
-    )
+        coverage.gains(candidates), lambda some: coverage.gains(candidates[some]),
+        lambda row: coverage.add(candidates[row : row + 1]), n, batch=BATCH,
+    )  # fmt: skip
     return fill_with_farthest(pool, pool.unlabeled[picked], n)
 
 
@@ -187,12 +177,13 @@ class Coverage:
 
     def gains(self, A: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """How much each of these rows would add to C(S)."""
-        return by_blocks(A, self.R, lambda block, _: self._gain(block))
 
-    def _gain(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        more = self.kernel(block)
-        more -= self.covered
-        return np.maximum(more, 0, out=more) @ self.weight
+        def gain(block: npt.NDArray[Any], _: slice) -> npt.NDArray[Any]:
+            more = self.kernel(block)
+            more -= self.covered
+            return np.maximum(more, 0, out=more) @ self.weight
+
+        return by_blocks(A, self.R, gain)
 
 
 def calibrated_uncertainty(pool: Pool) -> Scores:

@@ -1,15 +1,17 @@
 """Strategies that train a network of their own, VAAL and CDAL + RL. Torch is imported when they run."""
 
+from typing import Any
+
 import numpy as np
 
 from ..exceptions import UserError
 from ..parameters import COUNT, NOT_NEGATIVE
 from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import probabilities
-from .common import smallest_first
+from ..uncertainty import Scores, probabilities
+from .uncertainty import Scored
 
 
-class VAAL(Strategy):
+class VAAL(Scored):
     """Rows that a discriminator, trained against a variational autoencoder, most surely tells from labelled ones.
 
     Proposed by Sinha, Ebrahimi and Darrell (2019).
@@ -32,43 +34,23 @@ class VAAL(Strategy):
     name, title = "vaal", "VAAL"
     summary = "Rows that a network finds least like the labelled ones; for images, on a GPU"
     cost = "iterations of a variational autoencoder, memory N·d"
-    kind = "adaptive"
-    needs_torch = True
-    needs_labels = True
+    needs_torch = needs_labels = True
     _parameter_constraints = {
-        "image_shape": [tuple, None],
-        "iterations": [*COUNT, None],
-        "beta": NOT_NEGATIVE,
-        "adversary": NOT_NEGATIVE,
+        "image_shape": [tuple, None], "iterations": [*COUNT, None], "beta": NOT_NEGATIVE, "adversary": NOT_NEGATIVE,
         "channels": [tuple, None],
-    }
+    }  # fmt: skip
 
     def __init__(
-        self,
-        image_shape: tuple[int, int, int] | None = None,
-        iterations: int | None = None,
-        beta: float = 1.0,
-        adversary: float = 1.0,
-        channels: tuple[int, ...] | None = None,
-    ) -> None:
-        self.image_shape = image_shape
-        self.iterations = iterations
-        self.beta = beta
-        self.adversary = adversary
-        self.channels = channels
+        self, image_shape: tuple[int, int, int] | None = None, iterations: int | None = None, beta: float = 1.0,
+        adversary: float = 1.0, channels: tuple[int, ...] | None = None,
+    ) -> None:  # fmt: skip
+        self.image_shape, self.iterations, self.beta = image_shape, iterations, beta
+        self.adversary, self.channels = adversary, channels
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        try:
-            from .vaal_network import likeness
-        except ImportError as error:
-            raise _without_torch(self.name) from error
-        rows = pool.unlabeled
-        alike = likeness(
-            pool.Z if self.image_shape is None else pool.X, pool.labeled, self.image_shape,
-            iterations=self.iterations, beta=self.beta, adversary=self.adversary, channels=self.channels,
-            seed=int(pool.rng.integers(2**31)),
-        )  # fmt: skip
-        return smallest_first(pool, rows, alike[rows], n)
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
+        networks, X = _networks(self.name), pool.Z if self.image_shape is None else pool.X
+        seed = int(pool.rng.integers(2**31))
+        return -networks.likeness(X, pool.labeled, **self.get_params(), seed=seed)[rows]
 
 
 class CDALReinforced(Strategy):
@@ -88,23 +70,22 @@ class CDALReinforced(Strategy):
     summary = "Rows with diverse predictions, picked by a policy that learns by reinforcement"
     cost = "epochs × a recurrent network over the pool, memory 0.5 GB"
     kind = "adaptive"
-    needs_torch = True
-    needs_model = uses_proba = True
+    needs_torch = needs_model = uses_proba = True
     _parameter_constraints = {"epochs": COUNT}
 
     def __init__(self, epochs: int = 10) -> None:
         self.epochs = epochs
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        try:
-            from .cdal_rl_network import diverse
-        except ImportError as error:
-            raise _without_torch(self.name) from error
-        rows = pool.unlabeled
+        networks, rows = _networks(self.name), pool.unlabeled
         order = pool.rng.permutation(len(rows))
         P = probabilities(pool, rows[order]).astype(np.float32)
-        return rows[order[diverse(P, n, seed=int(pool.rng.integers(2**31)), epochs=self.epochs)]]
+        return rows[order[networks.diverse(P, n, seed=int(pool.rng.integers(2**31)), epochs=self.epochs)]]
 
 
-def _without_torch(strategy: str) -> UserError:
-    return UserError(f'{strategy} trains a network, which needs torch: pip install "mheal[deep]"')
+def _networks(strategy: str) -> Any:
+    try:
+        from . import deep_networks
+    except ImportError as error:
+        raise UserError(f'{strategy} trains a network, which needs torch: pip install "mheal[deep]"') from error
+    return deep_networks

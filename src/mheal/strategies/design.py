@@ -1,6 +1,5 @@
 """Experimental design: TED and support points choose rows by their features alone, before there are labels."""
 
-from abc import ABC, abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from ..backends.cpu.distances import squared_distances
 from ..parameters import COUNT, POSITIVE
 from ..strategy import Pool, Rows, Strategy
-from .common import fill_with_farthest, sample
-from .distances import by_blocks, median_distance
+from .common import by_blocks, fill_with_farthest, median_distance, sample
 
 REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
 
@@ -33,9 +31,7 @@ class SupportPoints(Strategy):
         Z = pool.Z
         reference = Z[sample(np.arange(len(Z)), REFERENCES, pool.rng)]
         to_pool = by_blocks(Z, reference, lambda block, _: np.sqrt(block).mean(axis=1, dtype=np.float64))
-        to_chosen = np.zeros(len(Z))
-        if len(pool.labeled):
-            to_chosen += by_blocks(Z, Z[pool.labeled], lambda block, _: np.sqrt(block).sum(axis=1, dtype=np.float64))
+        to_chosen = by_blocks(Z, Z[pool.labeled], lambda block, _: np.sqrt(block).sum(axis=1, dtype=np.float64))
         to_pool[pool.labeled] = np.inf
         rows = np.empty(n, np.int64)
         for i in range(n):
@@ -66,28 +62,19 @@ class TED(Strategy):
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
     _parameter_constraints = {
-        "kernel": [StrOptions({"rbf", "linear"})],
-        "ridge": POSITIVE,
-        "sigma": [*POSITIVE, None],
-        "max_rows": COUNT,
-    }
+        "kernel": [StrOptions({"rbf", "linear"})], "ridge": POSITIVE, "sigma": [*POSITIVE, None], "max_rows": COUNT,
+    }  # fmt: skip
 
     def __init__(
-        self,
-        kernel: Literal["rbf", "linear"] = "rbf",
-        ridge: float = 1e-3,
-        sigma: float | None = None,
+        self, kernel: Literal["rbf", "linear"] = "rbf", ridge: float = 1e-3, sigma: float | None = None,
         max_rows: int = 5000,
-    ) -> None:
-        self.kernel = kernel
-        self.ridge = ridge
-        self.sigma = sigma
-        self.max_rows = max_rows
+    ) -> None:  # fmt: skip
+        self.kernel, self.ridge, self.sigma, self.max_rows = kernel, ridge, sigma, max_rows
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         if self.kernel == "linear":
             rows, labeled = np.arange(len(pool.Z)), pool.labeled
-            design: Linear | Kernel = Linear(pool.Z, self.ridge)
+            design: Kernel = Linear(pool.Z, self.ridge)
         else:
             labeled = sample(pool.labeled, self.max_rows // 2, pool.rng)
             rows = np.concatenate([labeled, sample(pool.unlabeled, self.max_rows - len(labeled), pool.rng)])
@@ -97,26 +84,25 @@ class TED(Strategy):
             design = Kernel(np.exp(squared_distances(Z, Z) / (-2 * sigma**2)), self.ridge)
         for row in labeled:
             design.deflate(int(row))
-        free = np.ones(len(rows), bool)
-        free[labeled] = False
-        picked: list[int] = []
-        for _ in range(min(n, int(free.sum()))):
-            row = int(np.where(free, design.scores(), -np.inf).argmax())
-            design.deflate(row)
-            free[row] = False
-            picked.append(row)
+        taken, picked = np.zeros(len(rows)), []
+        taken[labeled] = np.inf
+        for _ in range(min(n, len(rows) - len(labeled))):
+            picked.append(int((design.scores() - taken).argmax()))
+            design.deflate(picked[-1])
+            taken[picked[-1]] = np.inf
         return fill_with_farthest(pool, rows[picked], n)
 
 
-class _Design(ABC):
-    """Row j scores ‖K_·j‖² / (K_jj + λ), and picking it subtracts K_·j K_j· / (K_jj + λ) from K.
+class Kernel:
+    """Row j of a kernel matrix K scores ‖K_·j‖² / (K_jj + λ), and picking it subtracts K_·j K_j· / (K_jj + λ) from K.
 
-    Column lengths and the diagonal are updated with one product K·k a pick; the deflated K itself is never formed.
+    Column lengths and the diagonal are updated with one product K·k a pick. The deflated K itself, K − V Vᵀ, is never
+    formed.
     """
 
-    diagonal: Vector
-    lengths: Vector  # squared, of the columns
-    ridge: float
+    def __init__(self, K: npt.NDArray[np.float64], ridge: float) -> None:
+        self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
+        self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)  # lengths are squared
 
     def scores(self) -> Vector:
         """How much of all rows each row would explain."""
@@ -131,42 +117,24 @@ class _Design(ABC):
         np.maximum(self.diagonal, 0, out=self.diagonal)
         self._remember(row, k, scale)
 
-    @abstractmethod
     def _column(self, row: int) -> Vector:
         """K_·j, deflated."""
-
-    @abstractmethod
-    def _product(self, k: Vector) -> Vector:
-        """K k, deflated."""
-
-    @abstractmethod
-    def _remember(self, row: int, k: Vector, scale: float) -> None:
-        """Deflate K by k kᵀ / scale."""
-
-
-class Kernel(_Design):
-    """Any kernel matrix K, deflated as K − V Vᵀ."""
-
-    def __init__(self, K: npt.NDArray[np.float64], ridge: float) -> None:
-        self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
-        self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)
-
-    def _column(self, row: int) -> Vector:
         return self.K[row] - self.V[:, row] @ self.V
 
     def _product(self, k: Vector) -> Vector:
+        """K k, deflated."""
         return self.K @ k - (self.V @ k) @ self.V
 
     def _remember(self, row: int, k: Vector, scale: float) -> None:
+        """Deflate K by k kᵀ / scale."""
         self.V = np.vstack([self.V, k / np.sqrt(scale)])
 
 
-class Linear(_Design):
+class Linear(Kernel):
     """K = X A Xᵀ, of which only the small matrix A is deflated."""
 
     def __init__(self, X: npt.NDArray[Any], ridge: float) -> None:
-        self.X, self.ridge = X.astype(np.float64), ridge
-        self.A = np.eye(X.shape[1])
+        self.X, self.A, self.ridge = X.astype(np.float64), np.eye(X.shape[1]), ridge
         self.diagonal = np.einsum("ij,ij->i", self.X, self.X)
         self.lengths = np.einsum("ij,ij->i", self.X @ (self.X.T @ self.X), self.X)
 

@@ -31,13 +31,10 @@ class Hierarchical(Strategy):
     _parameter_constraints = {"beta": POSITIVE, "max_rows": COUNT}
 
     def __init__(self, beta: float = 2.0, max_rows: int = 5000) -> None:
-        self.beta = beta
-        self.max_rows = max_rows
+        self.beta, self.max_rows = beta, max_rows
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        at = np.empty(0, np.int64)
-        if len(pool.labels):
-            at = sample(np.arange(len(pool.labeled)), self.max_rows // 2, pool.rng)
+        at = sample(np.arange(len(pool.labels)), self.max_rows // 2, pool.rng)
         rows = np.concatenate([pool.labeled[at], sample(pool.unlabeled, self.max_rows - len(at), pool.rng)])
         classes, y = np.unique(pool.labels, return_inverse=True)
         seen = np.full(len(rows), -1)
@@ -62,18 +59,14 @@ class Tree:
     """Ward's tree: leaves 0 … n − 1, then one node for each merge; the last is the root."""
 
     def __init__(self, Z: npt.NDArray[np.floating]) -> None:
-        n = len(Z)
-        self.n = n
-        self.children = linkage(Z, "ward")[:, :2].astype(np.int64) if n > 1 else np.empty((0, 2), np.int64)
-        self.size = np.ones(2 * n - 1, np.int64)
-        for i, (a, b) in enumerate(self.children):
-            self.size[n + i] = self.size[a] + self.size[b]
+        self.n = n = len(Z)
+        merges = linkage(Z, "ward") if n > 1 else np.empty((0, 4))
+        self.children = merges[:, :2].astype(np.int64)
+        self.size = np.append(np.ones(n), merges[:, 3]).astype(np.int64)
         start = np.zeros(2 * n - 1, np.int64)  # in one order of the leaves, those of each node are neighbours
-        for i in range(len(self.children) - 1, -1, -1):
-            a, b = self.children[i]
+        for i, (a, b) in reversed(list(enumerate(self.children))):
             start[a], start[b] = start[n + i], start[n + i] + self.size[a]
-        self.start, self.order = start, np.empty(n, np.int64)
-        self.order[start[:n]] = np.arange(n)
+        self.start, self.order = start, np.argsort(start[:n])
 
     def leaves(self, node: int) -> Rows:
         """The leaves below a node."""

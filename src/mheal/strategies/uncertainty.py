@@ -1,5 +1,6 @@
 """Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,21 @@ from ..uncertainty import Scores, decision_values, has_probabilities, margins, p
 from .common import smallest_first
 
 
-class Margin(Strategy):
+class Scored(Strategy):
+    """Base class: the unlabelled rows with the largest score, ties broken at random."""
+
+    kind = "adaptive"
+
+    def _pick(self, pool: Pool, n: int) -> Rows:
+        rows = pool.unlabeled
+        return smallest_first(pool, rows, -self._scores(pool, rows), n)
+
+    @abstractmethod
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
+        """The score of each of these rows: the larger, the sooner it is picked."""
+
+
+class Margin(Scored):
     """Rows with the smallest margin p₁ − p₂ between the two most probable classes (Scheffer et al. 2001).
 
     For a model without probabilities the margin is that of its decision values.
@@ -21,44 +36,38 @@ class Margin(Strategy):
     name, title = "margin", "Margin"
     summary = "Rows whose two best classes are closest: the standard choice once a model is good"
     cost = "one prediction of the pool"
-    kind = "adaptive"
     needs_model = uses_proba = True
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        scores = probabilities if has_probabilities(pool.model) else decision_values
-        return smallest_first(pool, rows, margins(scores(pool, rows)), n)
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
+        predictions = probabilities if has_probabilities(pool.model) else decision_values
+        return -margins(predictions(pool, rows))
 
 
-class LeastConfidence(Strategy):
+class LeastConfidence(Scored):
     """Rows with the smallest probability p₁ of the most probable class (Lewis and Gale 1994)."""
 
     name, title = "least-confidence", "Least confidence"
     summary = "Rows whose most probable class is least probable; with two classes the same as margin"
     cost = "one prediction of the pool"
-    kind = "adaptive"
     needs_model = uses_proba = True
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        return smallest_first(pool, rows, probabilities(pool, rows).max(axis=1), n)
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
+        return -probabilities(pool, rows).max(axis=1)
 
 
-class Entropy(Strategy):
+class Entropy(Scored):
     """Rows with the largest entropy −Σ p log p of the predicted classes (Settles and Craven 2008)."""
 
     name, title = "entropy", "Entropy"
     summary = "Rows with the largest entropy of the predicted classes; unlikely classes count, too"
     cost = "one prediction of the pool"
-    kind = "adaptive"
     needs_model = uses_proba = True
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
-        return smallest_first(pool, rows, -entr(probabilities(pool, rows)).sum(axis=1), n)
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
+        return entr(probabilities(pool, rows)).sum(axis=1)
 
 
-class QueryByCommittee(Strategy):
+class QueryByCommittee(Scored):
     """Rows with the largest entropy of the votes of a committee (Seung et al. 1992).
 
     The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
@@ -73,22 +82,19 @@ class QueryByCommittee(Strategy):
     name, title = "qbc", "QBC"
     summary = "Rows on which models trained on resamples of the labels disagree; needs no model of yours"
     cost = "members × (a fit + a prediction of the pool)"
-    kind = "adaptive"
     needs_labels = True
     _parameter_constraints = {"members": COUNT}
 
     def __init__(self, members: int = 10) -> None:
         self.members = members
 
-    def _pick(self, pool: Pool, n: int) -> Rows:
-        rows = pool.unlabeled
+    def _scores(self, pool: Pool, rows: Rows) -> Scores:
         votes, mean = np.zeros((2, len(rows), len(np.unique(pool.labels))))
         for p in committee(pool, rows, self.members):
             votes[np.arange(len(rows)), p.argmax(axis=1)] += 1 / self.members
             mean += p / self.members
         # Entropies of votes differ by far more than a billionth, so the second term only breaks ties.
-        entropy = entr(votes).sum(axis=1) + 1e-9 * entr(mean).sum(axis=1)
-        return smallest_first(pool, rows, -entropy, n)
+        return entr(votes).sum(axis=1) + 1e-9 * entr(mean).sum(axis=1)
 
 
 def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
@@ -102,12 +108,8 @@ def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
         if len(classes) == 1:
             yield np.ones((len(rows), 1))
             continue
-        at = _resample(y, pool.rng)
+        order = pool.rng.permutation(len(y))
+        one_each = order[np.unique(y[order], return_index=True)[1]]
+        at = np.append(one_each, pool.rng.integers(len(y), size=max(0, len(y) - len(one_each))))
         member = LogisticRegression(max_iter=300).fit(pool.Z[pool.labeled[at]], y[at])
         yield member.predict_proba(pool.Z[rows])
-
-
-def _resample(y: Rows, rng: np.random.Generator) -> Rows:
-    order = rng.permutation(len(y))
-    _, one_each = np.unique(y[order], return_index=True)
-    return np.concatenate([order[one_each], rng.integers(len(y), size=max(0, len(y) - len(one_each)))])

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from mheal.algorithms.rotation import Kind
+from mheal.algorithms.within_clusters import Kind
 from mheal.energy import CLAMP, first_max, squared_chords
 from mheal.exceptions import UserError
 from mheal.sphere import Float64, Floats, Rows, Seed, as_matrix, unit_rows

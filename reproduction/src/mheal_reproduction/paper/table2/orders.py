@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mheal import MHEAL, PaperMHEAL
 from mheal.sphere import unit_rows
-from mheal.strategies.distances import median_distance
+from mheal.strategies.common import median_distance
 
 from .pairwise import Kernel, Pairs, greedy, match, on_device
 

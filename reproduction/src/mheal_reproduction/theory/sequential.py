@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..energy import TIES, first_max, potential, squared_chords
-from ..sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
+from mheal.energy import TIES, first_max, potential, squared_chords
+from mheal.sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 TABLE_ROWS = 4096  # in pools up to this size the chords of all pairs are kept
 

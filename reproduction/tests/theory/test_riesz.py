@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from mheal.algorithms.riesz import riesz_descent, riesz_search, snap
-from mheal.algorithms.sequential import sequential
 from mheal.energy import hyperspherical_energy
 from mheal.sphere import unit_rows
+from mheal_reproduction.theory.riesz import riesz_descent, riesz_search, snap
+from mheal_reproduction.theory.sequential import sequential
 
 
 def points(n: int, d: int, seed: int = 0) -> np.ndarray:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from mheal.algorithms.rotation import rotation_starts
+from mheal.algorithms.within_clusters import rotation_starts
 from mheal.sphere import unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["tangent", "chord"])
@@ -14,6 +14,10 @@ def cluster(n: int = 500, d: int = 10, seed: int = 0, spread: float = 0.5, dtype
     return unit_rows((center + spread * rng.normal(size=(n, d))).astype(dtype))[0], center
 
 
+def starts(U, center, m=10, kind="tangent", first=0):
+    return np.array(rotation_starts(np.asarray(U), center, m, kind, first))
+
+
 def cosine(a, b):
     return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
 
@@ -23,9 +27,9 @@ def cosine(a, b):
 def test_a_point_at_the_centre_has_no_direction_and_starts_last(kind, dtype):
     U, c = cluster(n=8, dtype=dtype)
     U = np.vstack([c.astype(dtype), U])
-    assert rotation_starts(U, c, 9, kind, first=3)[-1] == 0
-    assert sorted(rotation_starts(U, c, 9, kind, first=0)) == list(range(9))
-    assert rotation_starts(U, c, 2, kind, first=0).tolist() == [
+    assert starts(U, c, 9, kind, first=3)[-1] == 0
+    assert sorted(starts(U, c, 9, kind, first=0)) == list(range(9))
+    assert starts(U, c, 2, kind, first=0).tolist() == [
         0,
         1,
     ]  # no direction to oppose: the lowest row
@@ -36,7 +40,7 @@ def test_a_point_at_the_centre_has_no_direction_and_starts_last(kind, dtype):
 def test_rotation_without_repetition_gives_m_distinct_rows(kind, d):
     for seed in range(10):
         U, c = cluster(d=d, seed=seed)
-        rows = rotation_starts(U, c, 10, kind, random_state=seed)
+        rows = starts(U, c, 10, kind, first=seed)
         assert rows.dtype == np.int64
         assert len(set(rows.tolist())) == 10
 
@@ -45,7 +49,7 @@ def test_rotation_without_repetition_gives_m_distinct_rows(kind, d):
 def test_each_start_is_the_unused_row_most_opposed_to_the_one_before(kind):
     U, c = cluster(n=50, d=4)
     away = U - (U @ c)[:, None] * c if kind == "tangent" else U - c
-    rows = rotation_starts(U, c, 12, kind, first=7)
+    rows = starts(U, c, 12, kind, first=7)
     assert rows[0] == 7
     for t in range(1, 12):
         unused = [i for i in range(50) if i not in rows[:t]]
@@ -54,12 +58,12 @@ def test_each_start_is_the_unused_row_most_opposed_to_the_one_before(kind):
 
 def test_ties_go_to_the_lowest_row_even_among_many_copies():
     U, c = cluster(n=11, d=7)
-    rows = rotation_starts(np.vstack([U] * 9), c, 10, first=0)
-    once = rotation_starts(U, c, 2, first=0)
+    rows = starts(np.vstack([U] * 9), c, 10, first=0)
+    once = starts(U, c, 2, first=0)
     assert rows[1] == once[1]
     assert rows[2] == 11  # the copies of row 0 are the most opposed again; the lowest unused is row 11
     e = np.eye(3)
-    assert rotation_starts([e[0], -e[1], -e[0], e[1]], e[2], 4, first=0).tolist() == [0, 2, 1, 3]
+    assert starts([e[0], -e[1], -e[0], e[1]], e[2], 4, first=0).tolist() == [0, 2, 1, 3]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -69,37 +73,17 @@ def test_ties_go_to_the_lowest_row_in_spite_of_rounding(dtype):
     for seed in range(30):  # seen from the axis, corners 2 and 3 are equally far from corner 0
         R = ortho_group.rvs(3, random_state=seed)
         U = unit_rows((pentagon @ R).astype(dtype))[0]
-        assert rotation_starts(U, R[2], 2, first=0).tolist() == [0, 2]
+        assert starts(U, R[2], 2, first=0).tolist() == [0, 2]
 
 
 def test_m_is_capped_by_the_number_of_rows():
     U, c = cluster(n=4)
-    assert sorted(rotation_starts(U, c, 10, random_state=0)) == [0, 1, 2, 3]
-    assert rotation_starts(U[:1], c, 10).tolist() == [0]
-
-
-def test_an_integer_seed_decides_the_first_row_and_all_others():
-    U, c = cluster(dtype=np.float32)
-    a, b = rotation_starts(U, c, random_state=3), rotation_starts(U, c, random_state=3)
-    np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(rotation_starts(U, c, first=int(a[0])), a)
-    assert len({int(rotation_starts(U, c, 1, random_state=s)[0]) for s in range(20)}) > 5
+    assert sorted(starts(U, c)) == [0, 1, 2, 3]
+    assert starts(U[:1], c, 10).tolist() == [0]
 
 
 def test_permuting_the_rows_permutes_the_starts():
     U, c = cluster()
     order = np.random.default_rng(1).permutation(len(U))
-    rows = rotation_starts(U, c, first=int(order[5]))
-    np.testing.assert_array_equal(order[rotation_starts(U[order], c, first=5)], rows)
-
-
-def test_bad_requests_are_refused():
-    U, c = cluster(n=5)
-    with pytest.raises(ValueError, match="kind must be"):
-        rotation_starts(U, c, kind="arc")
-    with pytest.raises(ValueError, match="m must be"):
-        rotation_starts(U, c, 0)
-    with pytest.raises(ValueError, match="between 0 and 4"):
-        rotation_starts(U, c, first=5)
-    with pytest.raises(ValueError, match="without rows"):
-        rotation_starts(U[:0], c)
+    rows = starts(U, c, first=int(order[5]))
+    np.testing.assert_array_equal(order[starts(U[order], c, first=5)], rows)

@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from ..energy import TIES, hyperspherical_energy, potential, riemannian_gradient, squared_chords
-from ..sphere import Float64, Floats, Rows, Seed, blocks, unit_rows
+from mheal.energy import TIES, hyperspherical_energy, potential, riemannian_gradient, squared_chords
+from mheal.sphere import Float64, Floats, Rows, Seed, blocks, unit_rows
+
 from .sequential import greedy, pool_rows, start_row
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mheal.algorithms.sequential import best_start, greedy, sequential
 from mheal.energy import log_product
 from mheal.sphere import unit_rows
+from mheal_reproduction.theory.sequential import best_start, greedy, sequential
 
 
 def points(n: int, d: int, seed: int = 0) -> np.ndarray:
