@@ -13,15 +13,17 @@ from ..exceptions import UserError
 
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
 LABELS = "a table with row or id, and label; or a Label Studio export"
-COLUMNS = "Columns that are features. Default: all numbers and categories."
-ID = "Column that names each row. Default: id, if there is one."
+COLUMNS = "Columns that are features. Default: all numbers, dates and categories, but no labels, ids and codes."
+ALSO = "Columns that are features too, where they would be left out."
+ID = "Column that names each row. Default: one that is named like an id."
+MISSING = "Missing values: impute (fill in the median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
     "sentence:NAME. Default: by the kind of items."
 )
 POOL = typer.Argument(
     metavar="POOL",
-    help="A .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern of files.",
+    help="A .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern.",
     show_default=False,
 )
 
@@ -44,6 +46,8 @@ class PoolOptions:
     pool: Annotated[str, POOL]
     columns: Annotated[str | None, _feature("A,B", COLUMNS)] = None
     without: Annotated[str | None, _feature("A,B", "Columns that are not features.")] = None
+    also: Annotated[str | None, _feature("A,B", ALSO, "--with")] = None
+    missing: Annotated[str, _feature("NAME", MISSING)] = "impute"
     id: Annotated[str | None, _feature("COLUMN", ID, "--id")] = None
     text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")] = None
     embed: Annotated[str | None, _feature("METHOD", EMBED)] = None
@@ -51,7 +55,8 @@ class PoolOptions:
     @property
     def features(self) -> dict[str, Any]:
         """Which columns are features and which names the rows, as arguments of those who read pools."""
-        return dict(columns=names(self.columns), without=names(self.without) or (), id_column=self.id)
+        without, also = names(self.without) or (), names(self.also) or ()
+        return dict(columns=names(self.columns), without=without, also=also, id_column=self.id)
 
 
 def from_fields(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rich.console import Console
 
 from ..exceptions import UserError
-from ..io.labels import read_labels
+from ..io.labels import Labels
 from ..io.read import read_pool
 from ..io.source import Source
 from ..runtime.checkpoint import Checkpoint, NullCheckpoint
@@ -22,7 +22,7 @@ from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
 from ..uncertainty import FewLabelsWarning
-from .pool import read, say_source
+from .pool import labels_in, read_with_labels, say_source
 from .request import Request
 
 Rows = npt.NDArray[np.int64]
@@ -49,23 +49,26 @@ def carry_out(
     unfinished : gets the checkpoints, which the caller ends when the picks are written
     """
     start = perf_counter()
-    source = _read(request, folder, unfinished, console)
+    source, labels = _read(request, folder, unfinished, console)
     say_source(request.pool, source, console)
     between = perf_counter()
-    picks, labeled, model = _pick(request, source, folder, resume, unfinished, console)
+    picks, labeled, model = _pick(request, source, labels, folder, resume, unfinished, console)
     return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
 
 
-def _read(request: Request, folder: Path, unfinished: list[NullCheckpoint], console: Console) -> Source:
-    """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small."""
+def _read(
+    request: Request, folder: Path, unfinished: list[NullCheckpoint], console: Console
+) -> tuple[Source, Labels | None]:
+    """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels."""
     from ..runtime.memory import resident
     from .cost import refuse_small_limit, shards_to_stream, stream
 
     limit = request.memory_limit
     if request.scheduler is not None:
-        return _on_cluster(request)
+        source = _on_cluster(request)
+        return source, None if request.labeled is None else labels_in(request.labeled, source)
     if limit is None:
-        return read(request, console, request.seed)
+        return read_with_labels(request, request.labeled, console, request.seed)
     if not get(request.strategy).limits_memory:
         able = [name for name in strategies() if get(name).limits_memory]
         raise UserError(f"{request.strategy} does not work within --max-memory: use {', '.join(able)}, or leave it out")
@@ -74,12 +77,13 @@ def _read(request: Request, folder: Path, unfinished: list[NullCheckpoint], cons
     if shards:
         source, stages = stream(request, shards, folder / "pool", present, console)
         unfinished.append(stages)
+        labels = None if request.labeled is None else labels_in(request.labeled, source)
     else:
-        source = read(request, console, request.seed)
+        source, labels = read_with_labels(request, request.labeled, console, request.seed)
         present = resident()  # what streaming leaves there goes as other memory is asked for
     X, mapped = source.X, isinstance(source.X, np.memmap)
     refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=request.uses_model)
-    return source
+    return source, labels
 
 
 def _on_cluster(request: Request) -> Source:
@@ -95,38 +99,31 @@ def _on_cluster(request: Request) -> Source:
     return read_on_cluster(request.pool, **request.features)
 
 
-def _labels(request: Request, source: Source) -> tuple[Rows, npt.NDArray[Any] | None, Selection | None]:
-    """Labelled rows and their labels, None if the file has none; and the earlier picks that are kept."""
-
-    def found(file: str) -> Any:
-        return read_labels(file, source.ids, len(source.X), id_column=source.id_column)
-
-    rows, y, kept = np.empty(0, np.int64), None, None
-    if request.labeled is not None:
-        labels = found(request.labeled)
-        rows, y = labels.rows, labels.values
-    if request.keep is not None:
-        old = Selection.load(request.keep)
-        now = found(request.keep).rows  # in the pool as it is now
-        if len(now) != len(old):
-            raise UserError(f"{request.keep} names a row twice: keep it once")
-        if len(old) >= request.budget:
-            raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
-        both = now[np.isin(now, rows)]
-        if len(both):
-            raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
-        kept = Selection(now, old.cluster, old.gain, old.radius, old.reason)
-    return rows, y, kept
+def _kept(request: Request, source: Source, labeled: Rows) -> Selection | None:
+    """The earlier picks that are kept, as rows of the pool as it is now."""
+    if request.keep is None:
+        return None
+    old, now = Selection.load(request.keep), labels_in(request.keep, source).rows
+    if len(now) != len(old):
+        raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
+    if len(old) >= request.budget:
+        raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
+    both = now[np.isin(now, labeled)]
+    if len(both):
+        raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
+    return Selection(now, old.cluster, old.gain, old.radius, old.reason)
 
 
 def _pick(
-    request: Request, source: Source, folder: Path, resume: bool, unfinished: list[NullCheckpoint], console: Console
-) -> tuple[Selection, int, str]:
+    request: Request, source: Source, labels: Labels | None, folder: Path, resume: bool,
+    unfinished: list[NullCheckpoint], console: Console,
+) -> tuple[Selection, int, str]:  # fmt: skip
     """The picks, kept ones first; how many rows have labels; and the model that was used."""
     from ..api import select
 
     strategy, n = get(request.strategy), len(source.X)
-    rows, y, kept = _labels(request, source)
+    rows, y = (np.empty(0, np.int64), None) if labels is None else (labels.rows, labels.values)
+    kept = _kept(request, source, rows)
     labeled, budget = len(rows), request.budget
     model = _model(request, strategy, y is not None, labeled)
     if kept is not None:
@@ -152,7 +149,19 @@ def _pick(
             deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
             memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
         )  # fmt: skip
+    _refuse_alike(request.pool, picks)
     return picks if kept is None else kept + picks, labeled, "" if unused else model
+
+
+def _refuse_alike(pool: str, picks: Selection) -> None:
+    """Picks that equal a row before them are worth no label: there are too few different rows."""
+    alike = np.flatnonzero(picks.gain == 0)
+    if len(alike):
+        enough = f"give a budget of at most {alike[0]}" if alike[0] else "nothing is left to pick"
+        raise UserError(
+            f"{pool}: after {alike[0]} picks all other rows equal a labelled or picked one in every feature: "
+            f"{enough}, or give other columns"
+        )
 
 
 def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:

@@ -37,9 +37,8 @@ def plan(
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
     from ..evaluate.plan import check_target
-    from ..io.labels import read_labels
     from ..runtime.progress import as_progress
-    from .pool import read, say_source, usable
+    from .pool import read_with_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
@@ -48,9 +47,8 @@ def plan(
     if plot is not None and not plot.parent.is_dir():
         raise UserFileError(f"there is no folder {str(plot.parent)!r} to write {plot.name} to: make it first")
     resolve_estimator(estimator)
-    source = read(options, console, seed)
+    source, known = read_with_labels(options, labeled, console, seed)
     X = usable(source.X, options.pool)
-    known = None if labeled is None else read_labels(labeled, source.ids, len(X), id_column=source.id_column)
     made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
         if known is None or known.values is None or not len(known.values):

@@ -1,7 +1,7 @@
 """The pool as a command reads it, with a line that says what its features are."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,26 +9,56 @@ from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError
+from ..io.labels import Labels, read_labels
 from ..io.read import read_pool
 from ..io.source import Source
 from ..runtime.files import reading
 from ..runtime.progress import as_progress
+from ..tables.frames import repeating
 from ..validation import as_array
-from .options import PoolOptions
+from .options import PoolOptions, names
 
 
-def read(options: PoolOptions, console: Console, seed: int = 0, target: str | None = None) -> Source:
-    """The pool; its column `target` is no feature."""
+def read(
+    options: PoolOptions, console: Console, seed: int = 0, target: str | None = None, answers: Sequence[str] = ()
+) -> Source:
+    """The pool; its column `target` and the columns `answers` hold labels, and are no features."""
+    missing: Any = options.missing
     with as_progress(True, console) as progress:
         return read_pool(
-            options.pool, **options.features, text_column=options.text, target=target, embed=options.embed, seed=seed,
-            progress=progress,
+            options.pool, **options.features, text_column=options.text, target=target, answers=answers,
+            missing=missing, embed=options.embed, seed=seed, progress=progress,
         )  # fmt: skip
+
+
+def read_with_labels(
+    options: PoolOptions, labeled: str | None, console: Console, seed: int = 0
+) -> tuple[Source, Labels | None]:
+    """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
+    source = read(options, console, seed)
+    if labeled is None:
+        return source, None
+    labels = labels_in(labeled, source)
+    if source.cells is not None and labels.values is not None:
+        free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
+        if answers := repeating(free, labels.values, labels.rows):
+            source = read(options, console, seed, answers=answers)
+    return source, labels
+
+
+def labels_in(file: str, source: Source) -> Labels:
+    """The labels in a file, numbered as the rows of X; those of rows that were left out are not there."""
+    labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
+    places = source.places(labels.rows)
+    kept = places >= 0
+    return Labels(places[kept], None if labels.values is None else labels.values[kept])
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
     """A line that says what the pool's features are, and one for each item that was skipped."""
     console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
+    for note in source.notes:
+        console.print(f"{pool}: {note}")
     for file, reason in source.skipped:
         console.print(f"skipped {file}: {reason}")
 

@@ -34,16 +34,22 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
 
 def without_labels(frame: Any, labels: Any, rows: Any) -> tuple[Any, list[str]]:
     """The frame without columns that repeat the labels of these rows, and their names."""
-    given = [str(value) for value in labels]
-    if len(given) < ENOUGH or len(set(given)) < 2:
-        return frame, []
     columns = as_polars(frame)
-    same = [column.name for column in columns if [_word(value) for value in column[list(rows)]] == given]
+    same = repeating(columns, labels, rows)
     if not same or len(same) == len(columns.columns):
         return frame, []
     if isinstance(frame, pl.DataFrame):
         return frame.drop(same), same
     return frame.iloc[:, [i for i, name in enumerate(columns.columns) if name not in same]], same
+
+
+def repeating(frame: pl.DataFrame, labels: Any, rows: Any) -> list[str]:
+    """The columns that hold the very labels of these rows, if there are enough of both to tell."""
+    given = [_word(value) for value in labels]
+    if len(given) < ENOUGH or len(set(given)) < 2:
+        return []
+    at = [int(row) for row in rows]
+    return [column.name for column in frame if [_word(value) for value in column[at]] == given]
 
 
 def _word(value: Any) -> str:
