@@ -149,19 +149,22 @@ def _pick(
             deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
             memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
         )  # fmt: skip
-    _refuse_alike(request.pool, picks)
+    _refuse_alike(request.pool, picks, console)
     return picks if kept is None else kept + picks, labeled, "" if unused else model
 
 
-def _refuse_alike(pool: str, picks: Selection) -> None:
-    """Picks that equal a row before them are worth no label: there are too few different rows."""
-    alike = np.flatnonzero(picks.gain == 0)
-    if len(alike):
-        enough = f"give a budget of at most {alike[0]}" if alike[0] else "nothing is left to pick"
-        raise UserError(
-            f"{pool}: after {alike[0]} picks all other rows equal a labelled or picked one in every feature: "
-            f"{enough}, or give other columns"
-        )
+def _refuse_alike(pool: str, picks: Selection, console: Console) -> None:
+    """Picks that equal a row before them gain nothing: if most do, there are too few different rows to choose from."""
+    alike = int((picks.gain == 0).sum())
+    if not alike:
+        return
+    different = len(picks) - alike
+    wrong = f"{pool}: after {different} picks all other rows equal a labelled or picked one in every feature"
+    if alike <= different:
+        console.print(f"{wrong}: the last {alike} picks gain nothing")
+        return
+    enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
+    raise UserError(f"{wrong}: {enough}, or give other columns")
 
 
 def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:

@@ -71,7 +71,7 @@ def picks_frame(picks: "Selection", source: Source) -> "polars.DataFrame":
     """The picks as rank, row, id, cluster, gain, radius and, where the pool is texts, text."""
     import polars
 
-    frame = picks.to_frame()
+    frame = picks.to_frame().with_columns(polars.Series("row", source.numbers(picks.indices)))
     if (ids := source.ids_of(picks.indices)) is not None:
         frame.insert_column(2, polars.Series("id", ids))
     if source.kind == "texts" and source.items is not None:
