@@ -29,14 +29,17 @@ TITLES = {"columns": "each column 1", "2": "about 2", "sqrt": "√(values − 1)
 HEAD = """# How much should a one-hot encoded category weigh beside a number?
 
 **As much as one number.** Standardised column by column, a category of 20 values weighs as much as 20 numbers, and its
-rarest values most. So `mheal` divides the columns of a one-hot block by the root of their total variance.
+rarest values most. So `mheal` divides the columns of a one-hot block by the root of their total variance. On the
+tables that decided this gains one to three points up to 100 labels; on those that confirm it is level with column by
+column but for 100 labels, where it gains one. It does not help on splice, whose 60 columns are all categories: there
+every weight, and k-medoids too, is far below random.
 
 {table}
 
 Gain over random labels in points of accuracy, ± standard error, paired over datasets, two estimators (logistic
 regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the
 columns of a category; that of a number is 1. The choice was made on {development}, drawn by a seed before anything was
-measured; the others confirm it. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
+measured; the others confirm it. With the labels ("mheal" in the rows) picks differ from 64 labels on only. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
 
     python benchmarks/labels/one_hot/run.py DATA
 """
@@ -128,8 +131,9 @@ def run(job):
 def page(rows):
     """The gain of each weight over one for each column, on the sets that decided and on those that confirm."""
     unit, body = ("dataset", "seed", "model"), []
-    for part, names in (("decided", DEVELOPMENT), ("confirm", sorted({*NAMES} - {*DEVELOPMENT}))):
-        for strategy in (OURS, "mheal", "kmedoids"):
+    others = sorted({*NAMES} - {*DEVELOPMENT, "splice"})
+    for part, names in (("decided", DEVELOPMENT), ("confirm", others), ("splice", ["splice"])):
+        for strategy in (OURS, "kmedoids"):
             for weight in WEIGHTS:
                 cells = []
                 for n in BUDGETS:
