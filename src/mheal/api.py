@@ -60,8 +60,9 @@ def select(
     n_classes : int or None
         The number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`.
     scaling : "auto", "standard", "unit" or "raw"
-        What distances are measured on: columns of mean 0 and standard deviation 1, these rows projected to the sphere,
-        or X as it is. "auto" leaves it to the strategy: mostly raw where rows have unit length, else standard.
+        What distances are measured on: columns of mean 0 and standard deviation 1 (a one-hot encoded category counts
+        as one), these rows projected to the sphere, or X as it is. "auto" leaves it to the strategy: mostly raw where
+        rows have unit length, else standard.
     missing : "impute", "drop" or "refuse"
         What to do with missing values of a frame: fill in the median or the most frequent value, and add an indicator
         column where over 5 % are missing; leave out the rows; or raise an error.

@@ -59,8 +59,9 @@ class MHEAL(Strategy):
         Number of labels, those given included, that represent the pool before the others spread. Used with density
         weights, across clusters and without balance.
     scaling : "auto", "standard", "unit" or "raw"
-        Columns of mean 0 and standard deviation 1; these rows projected to the sphere; or X as it is. "auto": raw
-        where rows have unit length, as many embeddings have, else standard.
+        Columns of mean 0 and standard deviation 1, where a one-hot encoded category counts as one column; these rows
+        projected to the sphere; or X as it is. "auto": raw where rows have unit length, as many embeddings have, else
+        standard.
     deduplicate : bool
         Of rows that are equal in all columns, use only the first. Others are picked when nothing else is left.
     balance_clusters : bool

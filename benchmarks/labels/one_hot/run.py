@@ -39,7 +39,8 @@ every weight, and k-medoids too, is far below random.
 Gain over random labels in points of accuracy, ± standard error, paired over datasets, two estimators (logistic
 regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the
 columns of a category; that of a number is 1. The choice was made on {development}, drawn by a seed before anything was
-measured; the others confirm it. With the labels ("mheal" in the rows) picks differ from 64 labels on only. Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
+measured; the others confirm it. With the labels ("mheal" in the rows) picks differ from 64 labels on only.
+Pools of up to 3,000 rows. Rows: mheal {version}. To measure again:
 
     python benchmarks/labels/one_hot/run.py DATA
 """

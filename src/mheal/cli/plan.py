@@ -30,9 +30,9 @@ def plan(
     With at least 20 labels: the accuracy to expect from more of them, how many it takes to reach a target, and whether
     to label the next batch.
 
-    Example: mheal plan digits.csv --without label
+    Example: mheal plan digits.csv
 
-    Example: mheal plan digits.csv --without label --labeled labels.csv --target-accuracy 0.9
+    Example: mheal plan digits.csv --labeled labels.csv --target-accuracy 0.9
     """
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator

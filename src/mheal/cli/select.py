@@ -25,9 +25,9 @@ def select(
     Writes picks.csv: rank, row (counted from 0), id, cluster, gain (distance from all rows before it) and radius
     (distance of the farthest row that is left). Beside it comes picks.json, a record that --rerun repeats exactly.
 
-    Example: mheal select digits.csv --without label --budget 50
+    Example: mheal select digits.csv --budget 50
 
-    Example: mheal select digits.csv --without label --budget 50 --labeled labels.csv --estimator forest
+    Example: mheal select digits.csv --budget 50 --labeled labels.csv --estimator forest
 
     Example: mheal select images --budget 30 --out tasks.json
 
