@@ -146,3 +146,18 @@ def test_empty_texts_are_left_out_and_rows_keep_their_numbers(capsys, tmp_path):
     picks = pl.read_csv("picks.csv")
     assert sorted(picks["row"]) == sorted({*range(40)} - {3, 17})
     assert [texts[row] for row in picks["row"]] == picks["text"].to_list()
+
+
+def test_probabilities_of_all_rows_go_with_the_rows_that_are_left(capsys):
+    share = np.linspace(0.01, 0.99, ROWS)
+    np.save("proba.npy", np.column_stack([share, 1 - share]))
+    labelled = loans().select("customer_id", "label").head(80)
+    labelled.write_csv("l.csv")
+    assert run("select loans.csv -b 10 --missing drop --labeled l.csv --proba proba.npy", capsys)[0] == 0
+    first = pl.read_csv("picks.csv")["id"].to_list()
+    ids = loans().select("customer_id").with_columns(good=pl.Series(share), bad=pl.Series(1 - share))
+    ids.sort("good", descending=True).write_csv("proba.csv")
+    assert (
+        run("select loans.csv -b 10 --missing drop --labeled l.csv --proba proba.csv --out other.csv", capsys)[0] == 0
+    )
+    assert pl.read_csv("other.csv")["id"].to_list() == first

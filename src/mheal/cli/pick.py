@@ -178,14 +178,16 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
     """The probabilities in the file; its rows are matched by their ids where both have some, else by their order."""
     if request.proba is None:
         return None
-    found = read_pool(request.proba)
+    found = read_pool(request.proba, missing="refuse")
     if source.ids is None or found.ids is None:
-        return found.X
+        whole = source.rows is not None and len(found.X) == source.n_rows
+        return found.X[source.rows] if whole else found.X
     places = {name: row for row, name in enumerate(found.ids)}
-    missing = next((name for name in source.ids if name not in places), None)
+    wanted = source.ids_of(np.arange(len(source.X))) or []
+    missing = next((name for name in wanted if name not in places), None)
     if missing is not None:
         raise UserError(f"{request.proba} has no row for id {missing!r}: predict all rows of the pool")
-    return found.X[[places[name] for name in source.ids]]
+    return found.X[[places[name] for name in wanted]]
 
 
 def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: int) -> str:
