@@ -1,7 +1,5 @@
 """Facility location against a plain greedy loop."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -30,8 +28,8 @@ def plain(X, n, chosen=()):
     return picks[len(chosen) :]
 
 
-def run(X, n, chosen=NONE, seed=0):
-    return representatives(Points.raw(X), n, np.asarray(chosen, np.int64), np.random.RandomState(seed))
+def run(X, n, chosen=NONE, seed=0, **sizes):
+    return representatives(Points.raw(X), n, np.asarray(chosen, np.int64), np.random.RandomState(seed), **sizes)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -67,14 +65,12 @@ def test_prefix_property():
     np.testing.assert_array_equal(run(X, 10), run(X, 60)[:10])
 
 
-def test_a_sample_represents_a_large_pool(monkeypatch):
+def test_a_sample_represents_a_large_pool():
     X = np.random.default_rng(2).normal(size=(9000, 8)).astype(np.float32)
     chosen = np.arange(100)
     sampled = run(X, 40, chosen)
     assert len(set(sampled.tolist()) - set(chosen.tolist())) == 40
-    monkeypatch.setattr(sys.modules[representatives.__module__], "REFERENCES", 9000)
-    monkeypatch.setattr(sys.modules[representatives.__module__], "CANDIDATES", 9000)
-    everyone = run(X, 40, chosen)
+    everyone = run(X, 40, chosen, references=9000, candidates=9000)
 
     def reached(rows):
         scale = np.median(((X[:500, None] - X[None, :500]) ** 2).sum(-1))

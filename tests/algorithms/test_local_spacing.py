@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import reference
-from mheal.algorithms import density
 from mheal.algorithms.density import local_spacing
 from mheal.backends.cpu import neighbours
 from mheal.backends.cpu.points import Points
@@ -12,11 +11,10 @@ from mheal.backends.cpu.staging import Sizes
 
 
 @pytest.mark.parametrize("k", [1, 4])
-def test_equals_brute_force(k, monkeypatch):
-    monkeypatch.setattr(density, "REFERENCES", 10_000)
+def test_equals_brute_force(k):
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((300, 7)), rng.integers(k, size=300).astype(np.int32)
-    found = local_spacing(Points.raw(X), labels, k)
+    found = local_spacing(Points.raw(X), labels, k, references=10_000)
     np.testing.assert_allclose(found, reference.spacing(X, labels, 20), rtol=1e-6)
 
 
@@ -37,9 +35,8 @@ class Recording:
 
 
 @pytest.mark.parametrize(("n", "count"), [(400, 400), (1024, 256), (1500, 174), (3000, 128)])
-def test_large_pools_have_fewer_references(n, count, monkeypatch):
-    monkeypatch.setattr(density, "COMPARISONS", 1 << 18)
-    assert local_spacing(Recording(), np.zeros(n, np.int32), 1) == [count]
+def test_large_pools_have_fewer_references(n, count):
+    assert local_spacing(Recording(), np.zeros(n, np.int32), 1, comparisons=1 << 18) == [count]
 
 
 def by_cluster(X, labels, k, references, fewest=8):

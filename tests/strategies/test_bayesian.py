@@ -222,8 +222,7 @@ def test_a_batch_of_one_is_bald(seed):
     assert greedy(P, 1, np.random.default_rng(0)).tolist() == [mutual_information(P).argmax()]
 
 
-def test_greedy_equals_greedy_by_brute_force(monkeypatch):
-    monkeypatch.setattr(bayesian, "BLOCK", 3)
+def test_greedy_equals_greedy_by_brute_force():
     P = few_draws(rows=12)
     residual = expected_entropy(P)
     plain = []
@@ -232,7 +231,7 @@ def test_greedy_equals_greedy_by_brute_force(monkeypatch):
             -np.inf if x in plain else brute_force(P, [*plain, x]) - residual[[*plain, x]].sum() for x in range(12)
         ]
         plain.append(int(np.argmax(gains)))
-    assert greedy(P, 4, np.random.default_rng(0)).tolist() == plain
+    assert greedy(P, 4, np.random.default_rng(0), block=3).tolist() == plain
 
 
 def test_a_copy_of_the_first_pick_gains_nothing_where_labels_are_without_noise():

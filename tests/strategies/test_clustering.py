@@ -9,7 +9,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 import reference
-from mheal.strategies import KMeans, KMedoids, Pool, Stratified, TypiClust, clustering, get
+from mheal.strategies import KMeans, KMedoids, Pool, Stratified, TypiClust, get
 from mheal.strategies.clustering import BATCH, Medoids, euclidean_clusters, nearest_members, spacing_within
 from picks import pick
 
@@ -144,13 +144,11 @@ def test_stratified_rows_are_equally_likely():
     assert np.square(times - expected).sum() / expected < 170  # χ² with 119 degrees: 1 in 1,000 above 171
 
 
-def test_large_pools_with_very_many_clusters_start_once(monkeypatch):
-    monkeypatch.setattr(clustering, "LARGE", 100)
+def test_large_pools_with_very_many_clusters_start_once():
     X = np.random.default_rng(0).normal(size=(400, 3))
     seed = int(np.random.default_rng(1).integers(2**31))
     for once, starts in ((400 * 40, 1), (400 * 40 + 1, 3)):
-        monkeypatch.setattr(clustering, "STARTED_ONCE", once)
-        labels, _ = euclidean_clusters(X, 40, np.random.default_rng(1))
+        labels, _ = euclidean_clusters(X, 40, np.random.default_rng(1), large=100, started_once=once)
         expected = MiniBatchKMeans(40, batch_size=BATCH, n_init=starts, random_state=seed).fit_predict(X)
         np.testing.assert_array_equal(labels, expected)
 

@@ -100,13 +100,12 @@ def test_the_layers_for_images_are_the_papers():
     assert deep_networks.JUDGE["images"] == (512, 512)
 
 
-def test_digits_of_a_kind_that_has_no_labels_come_first(monkeypatch):
-    monkeypatch.setattr(deep_networks, "BATCH", 32)
+def test_digits_of_a_kind_that_has_no_labels_come_first():
     X, y = load_digits(return_X_y=True)
     keep = np.flatnonzero(np.isin(y, [0, 1]))[:200]
     X, y = X[keep], y[keep]
     labeled = np.flatnonzero(y == 0)[:40]
-    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16))
+    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16), batch=32)
     alike[labeled] = np.inf
     assert (y[np.argsort(alike)[:40]] == 1).mean() > 0.85  # .63 by chance
 
@@ -176,10 +175,8 @@ class TestPolicy:
             assert deep_networks.reward(chunk.P, chunk.picked) == max(chunk.rewards) >= chunk.rewards[0]
 
     @pytest.mark.parametrize("budget", [1, 2, 10, 53, 100])
-    def test_every_chunk_has_its_share(self, budget, monkeypatch):
-        monkeypatch.setattr(deep_networks, "CHUNK", 30)
-        monkeypatch.setattr(deep_networks, "AT_ONCE", 3)
-        picks = deep_networks.diverse(predictions(100).astype(np.float32), budget, epochs=1)
+    def test_every_chunk_has_its_share(self, budget):
+        picks = deep_networks.diverse(predictions(100).astype(np.float32), budget, epochs=1, chunk=30, at_once=3)
         assert len(set(picks.tolist())) == budget
         counts = np.bincount(picks // 25, minlength=4)  # four chunks of 25
         assert counts.max() - counts.min() <= 1

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from mheal.strategies import BADGE, GEN, CDALCoreSet, Pool, diversity
+from mheal.strategies import BADGE, GEN, CDALCoreSet, Pool
 from mheal.strategies.diversity import SymmetricKL, support_vectors
 from picks import pick
 
@@ -74,11 +74,10 @@ def test_without_labels_the_first_pick_is_random():
     assert len(first) > 3
 
 
-def test_distances_to_many_rows_are_computed_in_blocks(monkeypatch):
-    monkeypatch.setattr(diversity, "CELLS", 1500)
+def test_distances_to_many_rows_are_computed_in_blocks():
     divergence = SymmetricKL(predictions(200))
     whole = divergence.to(np.arange(50)).min(axis=1)
-    np.testing.assert_allclose(divergence.to_nearest(np.arange(50)), whole, atol=1e-12)
+    np.testing.assert_allclose(divergence.to_nearest(np.arange(50), cells=1500), whole, atol=1e-12)
     assert np.isinf(divergence.to_nearest(np.arange(0))).all()
 
 

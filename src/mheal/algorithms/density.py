@@ -51,14 +51,16 @@ class DensityWeights(NamedTuple):
         return cls(ones, ones)
 
 
-def local_spacing(rows: RowStore, labels: Labels, n_clusters: int) -> Floats:
+def local_spacing(
+    rows: RowStore, labels: Labels, n_clusters: int, references: int = REFERENCES, comparisons: int = COMPARISONS
+) -> Floats:
     """r_i of each row: the mean distance to its 20 nearest neighbours inside its cluster.
 
     Of a large cluster every s-th row serves as a possible neighbour, and 20/s neighbours are looked for, but 8 at
     least, so that about the same ball is measured. Rows of a tiny cluster look for neighbours in the whole pool.
     """
     n = len(labels)
-    most = min(REFERENCES, max(FEWER, COMPARISONS // max(1, n)))
+    most = min(references, max(FEWER, comparisons // max(1, n)))
     counts = np.bincount(labels, minlength=n_clusters)
     tiny = counts <= FEWEST
     candidates = np.where(tiny, n, counts).tolist()

@@ -50,15 +50,17 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
 
 
 def representatives(
-    rows: RowStore, n: int, chosen: Rows, rng: np.random.RandomState, utility: npt.NDArray[np.float64] | None = None
-) -> Rows:
+    rows: RowStore, n: int, chosen: Rows, rng: np.random.RandomState, utility: npt.NDArray[np.float64] | None = None,
+    references: int = REFERENCES, candidates: int = CANDIDATES,
+) -> Rows:  # fmt: skip
     """At most n rows, best first, that together with `chosen` represent the pool; fewer where nothing is left to gain.
 
     utility : how much the similarity of each row counts; by default all count the same
+    references, candidates : at most so many rows represent the pool, and may be picked
     """
     total = rows.shape[0]
-    refer = _sample(total, REFERENCES, rng)
-    may_be = np.setdiff1d(_sample(total, CANDIDATES + len(chosen), rng), chosen)
+    refer = _sample(total, references, rng)
+    may_be = np.setdiff1d(_sample(total, candidates + len(chosen), rng), chosen)
     R, C = (rows.take(part).astype(np.float32) for part in (refer, may_be))
     some = R[:: -(-(len(R) ** 2) // PAIRS)]  # of references only: labels do not change them
     scale = float(np.median(squared_distances(some, R))) or 1.0

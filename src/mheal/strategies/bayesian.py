@@ -139,7 +139,7 @@ class BatchBALD(BALD):
         return rows[best[greedy(P[:, best].astype(np.float64), n, pool.rng)]]
 
 
-def greedy(P: Scores, n: int, rng: np.random.Generator) -> Rows:
+def greedy(P: Scores, n: int, rng: np.random.Generator, block: int = BLOCK) -> Rows:
     """The order in which `n` rows of P, (samples, rows, classes), join the batch."""
     batch, residual = Labellings(P, rng), expected_entropy(P)
     gain = mutual_information(P)
@@ -148,7 +148,7 @@ def greedy(P: Scores, n: int, rng: np.random.Generator) -> Rows:
         batch.add(picked[-1])
         gain[picked[-1]] = -np.inf
         best, order = -np.inf, np.argsort(-gain, kind="stable")[: len(gain) - len(picked)]
-        for lo, hi in spans(len(order), BLOCK):
+        for lo, hi in spans(len(order), block):
             rows = order[lo:hi]
             if gain[rows[0]] <= best:  # gains only fall as the batch grows: an old one is an upper bound
                 break

@@ -94,17 +94,17 @@ def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n
 
 
 def euclidean_clusters(
-    Z: npt.NDArray[Any], k: int, rng: np.random.Generator
+    Z: npt.NDArray[Any], k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """A cluster for each row of Z, the same everywhere, and its squared distance to the centre. Some can be empty."""
     from sklearn import cluster
     from sklearn.exceptions import ConvergenceWarning
 
     seed = int(rng.integers(2**31))
-    if len(Z) <= LARGE:
+    if len(Z) <= large:
         kmeans = cluster.KMeans(k, n_init=10 if len(Z) * k <= RESTARTED else 1, random_state=seed)
     else:
-        starts = 3 if len(Z) * k < STARTED_ONCE else 1
+        starts = 3 if len(Z) * k < started_once else 1
         kmeans = cluster.MiniBatchKMeans(k, batch_size=BATCH, n_init=starts, random_state=seed)
     with threadpool_limits(1, "openmp"), warnings.catch_warnings():  # several threads add up centres in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: callers fill up

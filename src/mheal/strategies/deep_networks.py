@@ -55,7 +55,7 @@ class Vae(nn.Module):
 def likeness(
     X: npt.NDArray[Any], labeled: npt.NDArray[np.int64], image_shape: tuple[int, int, int] | None = None,
     iterations: int | None = None, beta: float = 1.0, adversary: float = 1.0, channels: tuple[int, ...] | None = None,
-    *, seed: int = 0,
+    *, seed: int = 0, batch: int = BATCH,
 ) -> npt.NDArray[np.float64]:  # fmt: skip
     """The discriminator's probability that each row of X is a labelled one."""
     least, most = ITERATIONS[DEVICE]
@@ -65,7 +65,7 @@ def likeness(
     known[torch.as_tensor(labeled, device=DEVICE)] = True
     with seeded(seed), reproducible_kernels():
         steps = iterations or min(most, max(least, len(A) // 10))
-        vae, judge = train_vaal(A, known, steps, beta, adversary, channels or CHANNELS)
+        vae, judge = train_vaal(A, known, steps, beta, adversary, channels or CHANNELS, batch)
     with torch.inference_mode(), _half():
         odds = torch.cat([judge(vae.encode(part)[0]) for part in A.split(1024)])
     return odds.double().sigmoid().squeeze(1).cpu().numpy()
@@ -82,7 +82,13 @@ def as_images(A: torch.Tensor, shape: tuple[int, int, int]) -> torch.Tensor:
 
 
 def train_vaal(
-    A: torch.Tensor, known: torch.Tensor, iterations: int, beta: float, adversary: float, channels: tuple[int, ...]
+    A: torch.Tensor,
+    known: torch.Tensor,
+    iterations: int,
+    beta: float,
+    adversary: float,
+    channels: tuple[int, ...],
+    batch: int = BATCH,
 ) -> tuple[Vae, nn.Module]:
     """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
     vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
@@ -92,7 +98,7 @@ def train_vaal(
     vae_step = torch.optim.Adam(vae.parameters(), lr=RATE, fused=True)
     judge_step = torch.optim.Adam(judge.parameters(), lr=RATE, fused=True)
     ours, others = known.nonzero().squeeze(1), (~known).nonzero().squeeze(1)
-    batch = min(BATCH, len(A))
+    batch = min(batch, len(A))
     real = torch.ones(2 * batch, 1, device=A.device)
     is_labeled = torch.cat([real[:batch], 1 - real[batch:]])
 
@@ -187,33 +193,35 @@ class Chunk:
         return surplus
 
 
-def diverse(P: npt.NDArray[np.float32], n: int, *, seed: int = 0, epochs: int = 10) -> npt.NDArray[np.int64]:
+def diverse(
+    P: npt.NDArray[np.float32], n: int, *, seed: int = 0, epochs: int = 10, chunk: int = CHUNK, at_once: int = AT_ONCE
+) -> npt.NDArray[np.int64]:
     """`n` rows of P, (rows, classes), whose probabilities differ and which lie near all others.
 
-    Consecutive rows form chunks of at most 2,000: shuffle them first. One policy reads all chunks; each has
+    Consecutive rows form chunks of at most `chunk`: shuffle them first. One policy reads all chunks; each has
     its share of the picks, its own rewards and its own best epoch. Chunks without a share are left out.
     """
-    parts = np.array_split(np.arange(len(P)), -(-len(P) // CHUNK))[:n]
+    parts = np.array_split(np.arange(len(P)), -(-len(P) // chunk))[:n]
     shares = n // len(parts) + (np.arange(len(parts)) < n % len(parts))
     A = torch.as_tensor(P, dtype=torch.float32, device=DEVICE) + SMOOTHING
     A /= A.sum(dim=1, keepdim=True)
     chunks = [Chunk(A[part[0] : part[-1] + 1], int(share)) for part, share in zip(parts, shares, strict=True)]
     with seeded(seed), reproducible_kernels():
-        train_policy(chunks, epochs)
-    picks = [part[chunk.picked.cpu().numpy()] for part, chunk in zip(parts, chunks, strict=True)]
+        train_policy(chunks, epochs, at_once)
+    picks = [part[one.picked.cpu().numpy()] for part, one in zip(parts, chunks, strict=True)]
     rank = np.concatenate([np.arange(share) for share in shares])
     return np.concatenate(picks)[np.argsort(rank, kind="stable")]
 
 
-def train_policy(chunks: list[Chunk], epochs: int) -> None:
+def train_policy(chunks: list[Chunk], epochs: int, at_once: int = AT_ONCE) -> None:
     """REINFORCE: an action becomes more probable the more an epoch's reward exceeds the usual one."""
     policy = Policy(chunks[0].P.shape[1]).to(chunks[0].P.device)
     optimizer = torch.optim.Adam(policy.parameters(), lr=POLICY_RATE, weight_decay=DECAY)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, MILESTONE)
     for _ in range(epochs):
         optimizer.zero_grad()
-        for at in range(0, len(chunks), AT_ONCE):
-            group = chunks[at : at + AT_ONCE]
+        for at in range(0, len(chunks), at_once):
+            group = chunks[at : at + at_once]
             sequences = nn.utils.rnn.pad_sequence([chunk.P for chunk in group], batch_first=True)
             logits = policy(sequences)
             # as published, the reward is that of the largest probabilities, whatever actions were drawn

@@ -95,10 +95,10 @@ class SymmetricKL:
         cross = self.both @ np.roll(self.both[rows], self.classes, axis=1).T  # Σ p log q + Σ q log p
         return np.maximum((self.negentropy[:, None] + self.negentropy[rows] - cross) / 2, 0)
 
-    def to_nearest(self, rows: Rows) -> npt.NDArray[np.float64]:
+    def to_nearest(self, rows: Rows, cells: int = CELLS) -> npt.NDArray[np.float64]:
         """From every row to the nearest of these; infinite if there are none."""
         nearest = np.full(len(self.both), np.inf)
-        for lo, hi in spans(len(rows), max(1, CELLS // len(self.both))):
+        for lo, hi in spans(len(rows), max(1, cells // len(self.both))):
             np.minimum(nearest, self.to(rows[lo:hi]).min(axis=1), out=nearest)
         return nearest
 
