@@ -73,7 +73,7 @@ def test_what_a_killed_process_has_left_is_taken_up_at_once(holding, tmp_path):
 
 def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pool.csv").write_text("a\n" + "\n".join(map(str, range(50))))
+    (tmp_path / "pool.csv").write_text("a\n" + "\n".join(str(7 * i % 50) for i in range(50)))
     holding("work/picks")
     command = ["select", "pool.csv", "-b", "5", "--max-memory", "3GB"]
     assert main([*command, "--checkpoint", "work"]) == 2

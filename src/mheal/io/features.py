@@ -32,8 +32,9 @@ def read_features(
         raise UserError(f"{name} has no rows")
     labels = None
     if target is not None and is_column(target, frame.columns, name):
+        if target in (*(columns or ()), *also):
+            raise UserError(f"{name}: column {target!r} is the target, so it cannot be a feature")
         labels, answers = frame[target].to_list(), [*answers, target]
-        also = [column for column in also if column != target]
     frame = frame.with_columns(whole_numbers(column) for column in frame if column.name in (id_column, "id"))
     ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
     table = Table.of(frame, name, [*ids_as_text, text_column])

@@ -3,25 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
 from ..runtime.files import reading
 from ..runtime.progress import Progress
-from ..tables.missing import Missing
 from .arrays import read_arrays
-from .delimited import encoding_of
 from .locate import TABLES, Located, locate
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..tables.missing import Missing
 
 
 def read_pool(
     source: str | Path, *, columns: Sequence[str] | None = None, without: Sequence[str] = (), also: Sequence[str] = (),
     id_column: str | None = None, text_column: str | None = None, target: str | None = None,
-    answers: Sequence[str] = (), missing: Missing = "impute", embed: str | None = None, seed: int = 0,
+    answers: Sequence[str] = (), missing: "Missing" = "impute", embed: str | None = None, seed: int = 0,
     progress: Progress | None = None,
 ) -> Source:  # fmt: skip
     """Read a pool. Rows are counted from 0, here and in every message.
@@ -66,7 +65,7 @@ def read_pool(
 
 
 def _not_embedded(
-    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: Missing
+    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: "Missing"
 ) -> Source:
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     files = located.files
@@ -87,6 +86,9 @@ def _not_embedded(
 
 def read_lines(files: Sequence[Path]) -> Source:
     """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
+    import polars as pl
+
+    from .delimited import encoding_of
     from .features import refuse_numbers, without_blank
 
     lines: list[str] = []

@@ -220,19 +220,18 @@ def _refuse_unusable(table: Table, columns: list[str], names: list[str]) -> None
 
 def _unlikely(table: Table, name: str) -> str | None:
     """Why a column is not used where the user has chosen none; None where it is."""
+    kind = kind_of(table.types[name])
     if name in INDEXES and not table.in_memory:
         return "row numbers"
-    if kind_of(table.types[name]) == "numbers" or (table.in_memory and kind_of(table.types[name]) == "text"):
-        if is_id(name):
-            return "an id"
-        if not table.in_memory:
-            return _against(table, name)
-        values = table.column(name)
+    if kind in ("numbers", "text") and is_id(name):
+        return "an id"
+    if kind == "numbers" or (kind == "text" and table.in_memory):
+        values = table.head(name)
         if reason := code(name, values):
             return reason
-        if values.dtype == pl.String and values.drop_nulls().head(100).str.contains(UUID).any():
+        if kind == "text" and values.drop_nulls().head(100).str.contains(UUID).any():
             return "ids"
-        if values.dtype == pl.String and values.drop_nulls().n_unique() == 1:
+        if kind == "text" and table.column(name).drop_nulls().n_unique() == 1:
             return "one value"
     return _against(table, name)
 

@@ -11,6 +11,7 @@ from ..exceptions import UserError
 from .words import as_numbers, days, without_missing
 
 SHOWN = 20  # names that an error lists
+HEAD = 10_000  # values that tell whether a column measures anything
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,16 @@ class Table:
     def column(self, name: str) -> pl.Series:
         """The values of a column of a table in memory."""
         return self.parts[0].select(name).collect().to_series()
+
+    def head(self, name: str) -> pl.Series:
+        """The first values of a column, from as many parts as it takes."""
+        found = self.parts[0].select(name).head(HEAD).collect().to_series()
+        for part in self.parts[1:]:
+            if len(found) == HEAD:
+                break
+            more = part.select(name).head(HEAD - len(found)).collect().to_series()
+            found = found.append(more) if more.dtype == found.dtype else found  # other types are refused later
+        return found
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""

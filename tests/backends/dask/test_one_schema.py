@@ -16,8 +16,10 @@ from mheal.runtime.checkpoint import NullCheckpoint
 N = 40
 RNG = np.random.default_rng(0)
 V = RNG.normal(size=(N, 3))
-NUMBERS = {"a": RNG.normal(size=N).astype(np.float32), "b": np.arange(N, dtype=np.int16), "c": np.arange(N) % 2 == 0}
-DAY = pl.Series([None, *[0] * (N - 1)]).cast(pl.Date)
+UNEVEN = (7 * np.arange(N) % N).astype(np.int16)
+NUMBERS = {"a": RNG.normal(size=N).astype(np.float32), "b": UNEVEN, "c": np.arange(N) % 2 == 0}
+DAYS = 7 * np.arange(N) % 5
+DAY = pl.Series(DAYS).cast(pl.Int32).cast(pl.Date)
 
 
 @pytest.fixture(params=["in memory", "streamed", "on a cluster"])
@@ -41,9 +43,8 @@ def read(request, tmp_path):
     ("columns", "chosen", "X"),
     [
         (NUMBERS, {}, np.column_stack([*NUMBERS.values()])),
-        ({**NUMBERS, "day": DAY}, {"without": ["b"]}, np.column_stack([NUMBERS["a"], NUMBERS["c"]])),
+        ({**NUMBERS, "day": DAY}, {"without": ["b"]}, np.column_stack([NUMBERS["a"], NUMBERS["c"], DAYS])),
         ({"__index_level_0__": range(N), "a": NUMBERS["a"]}, {}, NUMBERS["a"][:, None]),
-        ({"__index_level_0__": range(1, N + 1)}, {}, np.arange(1, N + 1)[:, None]),
         ({"v": V.astype(np.float32).tolist(), "b": NUMBERS["b"]}, {}, V),
         ({"v": pl.Series(V.astype(np.float32)), "b": NUMBERS["b"]}, {}, V),
         ({"v": V.tolist(), "b": NUMBERS["b"]}, {"columns": ["v", "b"]}, np.column_stack([NUMBERS["b"], V])),
@@ -59,8 +60,10 @@ def test_features(read, columns, chosen, X):
 
 
 def test_what_is_left_out_is_said_with_the_reason(read):
-    source = read(pl.DataFrame({**NUMBERS, "day": DAY, "nested": [{"x": 1}] * N}))
-    assert source.features.startswith("3 numeric columns; left out: day (dates or times), nested (neither numbers nor")
+    source = read(pl.DataFrame({**NUMBERS, "counter": range(N), "customer_id": [1] * N, "nested": [{"x": 1}] * N}))
+    assert (
+        "left out: counter (counts the rows), customer_id (an id), nested (neither numbers nor text)" in source.features
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,8 +73,12 @@ def test_what_is_left_out_is_said_with_the_reason(read):
         ({"a": [1.0] * N}, {"columns": ["a"], "without": ["a"]}, "column 'a' is kept out of the features"),
         ({"a": [1.0] * N}, {"columns": ["a", "a"]}, "one or more different columns"),
         ({"v": [[1.0]] * N, "w": [[1.0]] * N}, {}, r"several columns of embeddings \(v, w\): choose columns"),
-        ({"day": DAY}, {"columns": ["day"]}, r"column 'day' cannot be a feature \(dates or times\)"),
-        ({"id": range(N)}, {}, "has no column of numbers or of few-valued text, but only ids"),
+        (
+            {"day": DAY, "label": DAY},
+            {"without": ["day"]},
+            r"no column to tell rows apart by, but label \(holds labels\)",
+        ),
+        ({"id": range(N)}, {}, "has no column to tell rows apart by, but only ids"),
     ],
 )
 def test_refusals(read, columns, chosen, words):
