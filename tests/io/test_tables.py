@@ -4,6 +4,7 @@ import json
 from datetime import date
 
 import numpy as np
+import openpyxl
 import polars as pl
 import pytest
 from sklearn.datasets import load_digits, load_wine
