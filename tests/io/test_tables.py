@@ -4,7 +4,6 @@ import json
 from datetime import date
 
 import numpy as np
-import openpyxl
 import polars as pl
 import pytest
 from sklearn.datasets import load_digits, load_wine
