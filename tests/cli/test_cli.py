@@ -159,3 +159,12 @@ def test_example_files_never_replace_others(tmp_path, monkeypatch, capsys):
     assert_one_line(capsys, "texts.txt")
     assert (tmp_path / "texts.txt").read_text() == "mine"
     assert not (tmp_path / "proba.npy").exists()
+
+
+def test_an_eof_error_is_a_bug_and_not_ctrl_c(monkeypatch, capsys):
+    def broken(*_):
+        raise EOFError
+
+    monkeypatch.setattr("mheal.cli.lists.show_list", broken)
+    assert main(["strategies"]) == 1
+    assert "EOFError" in capsys.readouterr().err

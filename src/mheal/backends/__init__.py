@@ -55,6 +55,7 @@ def open_rows(
         place = {} if form == "torch" else {"device": device}
         yield _scaled(X, scaling, lambda: points.raw(X, **place), lambda: points.standardized(X, **place))
     else:
+        from .cpu.kernel_cache import compiling_reported
         from .cpu.points import Points
         from .cpu.staging import moments
 
@@ -66,7 +67,8 @@ def open_rows(
             )
             return Points.standardized(X, (found["mean"], found["deviation"]), limit)
 
-        yield _scaled(X, scaling, lambda: Points.raw(X, limit), standardized)
+        with compiling_reported(checkpoint.report):
+            yield _scaled(X, scaling, lambda: Points.raw(X, limit), standardized)
 
 
 def _scaled(X: Any, scaling: str, raw: Callable[[], RowStore], standardized: Callable[[], RowStore]) -> RowStore:

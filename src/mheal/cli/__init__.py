@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in args  # wherever it stands: people add it at the end of the line that failed
     words = [arg for arg in args if arg != "--debug"]
     try:
-        status = app(words, prog_name="mheal", standalone_mode=False)
+        status = _run(words)
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
@@ -82,6 +82,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if status == INTERRUPTED:
         print("mheal: interrupted", file=sys.stderr)
     return status if isinstance(status, int) else 0
+
+
+def _run(words: Sequence[str]) -> object:
+    """The status that a command returns; a reader's EOFError, which Typer takes for ctrl-D, is raised as what it is."""
+    try:
+        return app(words, prog_name="mheal", standalone_mode=False)
+    except typer.Abort as abort:
+        if isinstance(abort.__cause__, EOFError):
+            raise abort.__cause__ from None
+        raise
 
 
 def _bug(error: Exception, words: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]  # done, total (0: not known), what is being done
 
+COMPILING = "compiling for the first time, about 10 s"
 DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
 
 
@@ -21,7 +22,7 @@ def as_progress(
 ) -> Iterator[Progress]:
     """What to report to while the block runs: nothing for False, a function itself, for True a bar on stderr.
 
-    console : where the bar is drawn; there is none on a console that is quiet or no terminal
+    console : where the bar is drawn. On a console that is no terminal only a line says that kernels are compiled
     delay : seconds before the bar appears
     """
     if progress is None or progress is False:
@@ -46,8 +47,11 @@ def _bar(console: "Console | None", delay: float) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     console = console or Console(stderr=True)
-    if console.quiet or not (console.is_terminal or console.is_jupyter):
+    if console.quiet:
         yield _ignore
+        return
+    if not (console.is_terminal or console.is_jupyter):
+        yield lambda done, total, what: console.print(what.capitalize()) if what == COMPILING else None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                TextColumn("left"), TimeRemainingColumn())  # fmt: skip

@@ -1,5 +1,6 @@
 """What every CPU kernel is compiled with, and shorthand for the LLVM instructions that numba does not offer."""
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -7,10 +8,20 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .kernel_cache import cached
+
 # Sums may be reordered and fused so that they vectorise; infinities and NaNs keep their meaning.
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
-kernel = njit(nogil=True, fastmath=FASTMATH, cache=True, error_model="numpy")
-finite_kernel = njit(nogil=True, fastmath=True, cache=True, error_model="numpy")  # where neither can occur
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """A function that is compiled when it is first called with arguments of some types, and kept on disk."""
+    return cached(njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function))
+
+
+def finite_kernel(function: Callable[..., Any]) -> Any:
+    """The same, where neither infinities nor NaNs can occur."""
+    return cached(njit(nogil=True, fastmath=True, error_model="numpy")(function))
 
 
 class Arrays:

@@ -1,0 +1,139 @@
+"""Compiled kernels on disk, so that only the first run on a machine compiles.
+
+numba's own cache stops a run where its files are damaged, cannot be written, or have no folder. Here that only costs
+the time to compile. Each file is named after all that its content depends on and holds its own checksum; it appears
+as a whole. Folders are those that numba would use, then one for this user beside other temporary files, then none.
+"""
+
+import hashlib
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import event, serialize
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+
+from ...runtime.files import replacing
+from ...runtime.progress import COMPILING, Progress
+
+DIGEST = hashlib.sha256().digest_size
+
+
+class TemporaryLocator(UserWideCacheLocator):
+    """A folder beside other temporary files that nobody else can write to: what it holds is run."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        self._folder = Path(tempfile.gettempdir()) / f"mheal-numba-{user}"
+        self._cache_path = str(self._folder / self.get_suitable_cache_subpath(py_file))
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder; OSError where it is not ours alone."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        found = self._folder.lstat()
+        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o77 or self._folder.is_symlink()):
+            raise PermissionError(f"{self._folder} belongs to somebody else")
+        super().ensure_cache_path()
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, TemporaryLocator)
+
+
+class KernelFiles:
+    """One checked file for each signature of a kernel."""
+
+    def __init__(self, folder: str, name: str, sources: str) -> None:
+        self.folder, self.name, self.sources = Path(folder), name, sources
+
+    def load(self, key: Any) -> Any:
+        """What was saved; None where there is nothing, or it is damaged."""
+        content = self._file(key).read_bytes()
+        whole = hashlib.sha256(content[DIGEST:]).digest() == content[:DIGEST]
+        return pickle.loads(content[DIGEST:]) if whole else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write a file, and remove those made from other sources."""
+        content = serialize.dumps(data)
+        with replacing(self._file(key)) as part:
+            part.write_bytes(hashlib.sha256(content).digest() + content)
+        own = f"{escape(self.name)}."
+        for other in set(self.folder.glob(f"{own}*.kernel")) - set(self.folder.glob(f"{own}{self.sources}.*")):
+            other.unlink(missing_ok=True)
+
+    def flush(self) -> None:
+        """Remove all files of this kernel."""
+        for file in self.folder.glob(f"{escape(self.name)}.*.kernel"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, key: Any) -> Path:
+        return self.folder / f"{self.name}.{self.sources}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
+
+
+class KernelCache(FunctionCache):
+    """The cache of one kernel; whatever goes wrong with it, the kernel is compiled."""
+
+    _impl_class = _Implementation
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = KernelFiles(self.cache_path, self._impl.filename_base, _sources())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """A kernel for this signature, or None."""
+        with suppress(Exception):  # unreadable, or of a build of numba that cannot read it
+            return super().load_overload(sig, target_context)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a kernel for the next run, if that is possible."""
+        with suppress(Exception):  # a full disk, or a folder that has become read-only
+            super().save_overload(sig, data)
+
+
+def cached(dispatcher: Any) -> Any:
+    """The same kernel, kept on disk where there is a folder for it."""
+    with suppress(Exception):  # numba says with a RuntimeError that there is none
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    return dispatcher
+
+
+@cache
+def _sources() -> str:
+    """A digest of numba's version and all files of kernels: compiled ones hold code of others."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class _Listener(event.Listener):
+    """Reports once that kernels are being compiled."""
+
+    def __init__(self, report: Progress) -> None:
+        self.report, self.reported = report, False
+
+    def on_start(self, begun: Any) -> None:
+        """A function is about to be compiled, one of ours or of numba."""
+        ours = begun.data["dispatcher"].py_func.__module__.startswith(f"{__package__}.")
+        if ours and not self.reported:
+            self.reported = True
+            self.report(0, 0, COMPILING)
+
+    def on_end(self, ended: Any) -> None:
+        """It is compiled."""
+
+
+@contextmanager
+def compiling_reported(report: Progress) -> Iterator[None]:
+    """While the block runs, the first kernel that is not found on disk is reported: it, and others, take a while."""
+    with event.install_listener("numba:compile", _Listener(report)):
+        yield
