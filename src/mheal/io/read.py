@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,16 +11,18 @@ from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
 from ..runtime.files import reading
 from ..runtime.progress import Progress
-from ..tables.missing import Missing
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..tables.missing import Missing
 
 
 def read_pool(
     source: str | Path, *, columns: Sequence[str] | None = None, without: Sequence[str] = (), also: Sequence[str] = (),
     id_column: str | None = None, text_column: str | None = None, target: str | None = None,
-    answers: Sequence[str] = (), missing: Missing = "impute", embed: str | None = None, seed: int = 0,
+    answers: Sequence[str] = (), missing: "Missing" = "impute", embed: str | None = None, seed: int = 0,
     progress: Progress | None = None,
 ) -> Source:  # fmt: skip
     """Read a pool. Rows are counted from 0, here and in every message.
@@ -67,7 +69,7 @@ def read_pool(
 
 
 def _not_embedded(
-    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: Missing
+    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: "Missing"
 ) -> Source:
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     files = located.files

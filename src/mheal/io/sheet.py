@@ -50,10 +50,10 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
 def _thumbnail(file: Path) -> str:
     from PIL import Image
 
-    from ..embed.images import upright
+    from ..embed.images import shown
 
     with reading(file), Image.open(file) as image:
-        small = upright(image).convert("RGB")
+        small = shown(image)
     if max(small.size) < SMALL:
         factor = SIDE // max(small.size)
         small = small.resize((small.width * factor, small.height * factor), Image.Resampling.NEAREST)
