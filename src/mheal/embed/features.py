@@ -1,17 +1,15 @@
-"""Features without a network: principal columns of numbers, TF-IDF of texts, edges of images.
+"""Features without a network: principal columns of numbers, edges of images.
 
 Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005). A histogram has nine
 directions. Each pixel counts by the steepness of its gradient. A cell is divided by the cells around it, so that light
 and contrast do not matter.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import UserError
 from ..runtime.progress import Progress
 from ..runtime.threads import single_threaded_blas, spans
 from ..sphere import FEW, to_sphere
@@ -20,9 +18,6 @@ Floats = npt.NDArray[np.float32]
 
 COMPONENTS = 64  # principal columns at most
 VARIANCE = 0.9  # share of the variance that is enough
-TEXT_COMPONENTS = 100
-VOCABULARY = 50_000
-MANY_TEXTS = 1_000  # above this, words that occur in one text only are dropped
 GRID = 8  # cells along the shorter side, more or less
 DIRECTIONS = 9
 FAINT = 0.01  # keeps noise in even areas small
@@ -45,28 +40,6 @@ def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
     n = min(most, int(np.searchsorted(held, VARIANCE)) + 1)
     description = f"PCA to {n} column{'s' if n > 1 else ''} ({100 * held[n - 1]:.0f} % of the variance)"
     return np.ascontiguousarray(Z[:, :n], np.float32), description
-
-
-def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str]:
-    """Words and pairs of words, weighted by how rare they are, reduced to at most 100 columns; and a description."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    rare, where = (2, "in two of the texts") if len(texts) > MANY_TEXTS else (1, "in the texts")
-    words = TfidfVectorizer(
-        sublinear_tf=True, ngram_range=(1, 2), min_df=rare, max_features=VOCABULARY, dtype=np.float32
-    )
-    try:
-        weights = words.fit_transform(texts)
-    except ValueError as error:  # an empty vocabulary
-        raise UserError(f"no word of two letters or more occurs {where}: TF-IDF cannot compare them") from error
-    description = f"TF-IDF of {len(texts):,} text{'s' if len(texts) > 1 else ''}"
-    components = min(TEXT_COMPONENTS, *weights.shape)
-    if components == weights.shape[1]:
-        return weights.toarray(), f"{description}, {components} columns"
-    with single_threaded_blas():  # the same numbers on any number of cores
-        X = TruncatedSVD(components, random_state=seed).fit_transform(weights)
-    return to_sphere(X.astype(np.float32, copy=False)), f"{description}, truncated SVD to {components} columns"
 
 
 def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple[npt.NDArray[Any], str]:

@@ -36,7 +36,7 @@ METHODS = {
     "pca": Method("pixels or columns, PCA to 90 % of the variance, at most 64 columns", ("images", "vectors", "table")),
     "shapes": Method("pixels and the edges in them, PCA of each (default for images)", ("images",)),
     "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
-    "tfidf": Method("words and pairs of words, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
+    "tfidf": Method("words or characters, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
     "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
     "simclr": Method("features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])", ("images",)),
     "simclr:EPOCHS": Method("the same, with so many passes over the images", ("images",)),
@@ -48,11 +48,17 @@ DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shap
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Vectors, one sentence on how they were made, and (position, reason) of the images that could not be read."""
+    """Vectors of items, and how they were made.
+
+    description : in a few words
+    skipped : (position, reason) of the images that could not be read
+    notes : what there is to say about some of the items, and their positions
+    """
 
     X: Array
     description: str = ""
     skipped: list[tuple[int, str]] = field(default_factory=list)
+    notes: list[tuple[str, list[int]]] = field(default_factory=list)
 
 
 def embed(
@@ -77,9 +83,10 @@ def embed(
     if method == "none":
         return Embedding(np.asanyarray(given))
     if method == "tfidf":
-        from .features import tfidf
+        from .texts import tfidf
 
-        return Embedding(*tfidf(given, seed))
+        X, description, notes = tfidf(given, seed)
+        return Embedding(X, description, notes=notes)
     if method == "sentence:NAME":
         X = to_sphere(_sentence_features(given, model, progress))
         return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
@@ -161,7 +168,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
     timm = _needed("timm", f"timm:{name}", "pip install timm")
     torch = import_module("torch")
-    from .images import in_chunks, opened, upright
+    from .images import in_chunks, opened, shown
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -171,7 +178,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
     def prepared(path: Path) -> Any:
-        return opened(path, lambda image: transform(upright(image).convert("RGB")))
+        return opened(path, lambda image: transform(shown(image)))
 
     blocks: list[Array] = []
     skipped: list[tuple[int, str]] = []

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
 from ..runtime.files import reading
@@ -56,7 +58,9 @@ def read_pool(
         raise UserError(f"{name} does not fit into memory: {remedy}") from error
     features = ", ".join(filter(None, (read.features, made.description)))
     if read.kind != "images":
-        return replace(read, X=made.X, features=features, items=read.X if read.kind == "texts" else None)
+        texts = read.X if read.kind == "texts" else None
+        notes = [f"{what}: {len(at):,}, row {_listed(read, at)}" for what, at in made.notes]
+        return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
     unread = dict(made.skipped)
     files = [file for at, file in enumerate(located.files) if at not in unread]
     ids = [file.relative_to(located.base).as_posix() for file in files]
@@ -82,6 +86,14 @@ def _not_embedded(
         return read_lines(files)
     X, description = read_arrays(files, located.array)
     return Source(X, "vectors", description, files)
+
+
+def _listed(source: Source, at: list[int]) -> str:
+    """The numbers of these rows in the files, the first few of them."""
+    from .features import LISTED
+
+    rows = source.numbers(np.array(at[:LISTED], np.int64))
+    return ", ".join(map(str, rows.tolist())) + (", …" if len(at) > LISTED else "")
 
 
 def read_lines(files: Sequence[Path]) -> Source:
