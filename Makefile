@@ -11,7 +11,8 @@ demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in demo/
 	$(BIN)/mheal demo --out $(DEMO)
 
 test: .venv/.dev ## everything that takes seconds
-	$(BIN)/pytest -n $(JOBS) -m "not slow"
+	$(BIN)/pytest -n $(JOBS) -m "not slow" --ignore tests/golden
+	OPENBLAS_CORETYPE=Haswell $(BIN)/pytest -n $(JOBS) tests/golden
 
 test-reproduction: .venv/.dev .venv/.reproduction
 	$(BIN)/pytest -n $(JOBS) -m "not slow" reproduction/tests

@@ -78,6 +78,12 @@ def pick(mode, A, n, run=None, labeled=NONE):
     return picks.rows.tolist(), picks.gain.tolist(), picks.radius.tolist()
 
 
+def assert_same(found, expected):
+    """The same rows. The last bits of gains and radii depend on the size of the blocks that are multiplied."""
+    assert found[0] == expected[0]
+    np.testing.assert_allclose(found[1:], expected[1:], rtol=1e-5)
+
+
 class Stopped(BaseException):
     """As if the process had been killed."""
 
@@ -110,7 +116,7 @@ def test_picks_from_a_file_with_hardly_any_memory_are_those_in_memory(mode, labe
     with MemoryLimit(1) as limit:
         limit.add(mapped)
         run = Checkpoint(tmp_path / "work", limit)
-        assert pick(mode, mapped, 150, run, labeled) == expected
+        assert_same(pick(mode, mapped, 150, run, labeled), expected)
         run.end()
     assert not (tmp_path / "work").exists()
 
@@ -121,7 +127,7 @@ def test_a_run_stopped_after_any_stage_resumes_from_there(mode, mapped, tmp_path
     whole = Stops(tmp_path / "work", 0)
     expected = pick(mode, mapped, 150, whole)
     whole.end()
-    assert expected == pick(mode, X, 150)
+    assert_same(expected, pick(mode, X, 150))
     assert len(whole.saved) >= 2
     for stop in {*range(1, min(12, len(whole.saved))), len(whole.saved)}:
         first = Stops(tmp_path / "work", stop)
@@ -136,7 +142,8 @@ def test_a_run_stopped_after_any_stage_resumes_from_there(mode, mapped, tmp_path
 
 
 def test_stopped_again_and_again(mapped, tmp_path):
-    expected = pick("default", X, 300)
+    expected = pick("default", mapped, 300, Stops(tmp_path / "whole", 0))
+    assert_same(expected, pick("default", X, 300))
     for _ in range(100):
         try:
             found = pick("default", mapped, 300, Stops(tmp_path / "work", 1))
@@ -153,7 +160,7 @@ def test_picks_are_saved_and_resumed_in_the_middle(mapped, tmp_path):
     first.close()
     reports = []
     then = Checkpoint(tmp_path / "work", progress=lambda *report: reports.append(report), every=0.0)
-    assert pick("no representatives", mapped, 300, then) == pick("no representatives", X, 300)
+    assert_same(pick("no representatives", mapped, 300, then), pick("no representatives", X, 300))
     assert not [report for report in reports if report[2] == "moments"]  # a stage that is stored is not made again
 
 

@@ -54,13 +54,14 @@ def test_kernel_and_primal_form_score_alike():
         primal.deflate(row)
 
 
-def test_nothing_is_left_of_a_duplicate():
+def test_only_the_penalty_leaves_something_of_a_duplicate():
     X = np.random.default_rng(0).normal(size=(20, 5))
     X[7] = X[2]
-    design = Linear(X, 1e-9)
-    assert design.scores()[7] > 1
+    penalty, length = 1e-3, X[2] @ X[2]
+    design = Linear(X, penalty)
+    before = design.scores()[7]
     design.deflate(2)
-    assert design.scores()[7] < 1e-6
+    np.testing.assert_allclose(design.scores()[7], before * penalty / (2 * length + penalty), rtol=1e-6)
 
 
 def test_a_large_pool_is_sampled_and_every_row_can_still_be_had():
