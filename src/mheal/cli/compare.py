@@ -23,7 +23,8 @@ STRATEGIES = "Names, or all: those that train no network of their own. Random is
 STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
 OUT = Path("compare")
-FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
+CURVES = "curves.csv"
+FILES = (CURVES, "curves.png", "report.html", "settings.json")
 FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which runs of one table may differ
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
@@ -76,20 +77,21 @@ def compare(
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
-    kept = Runs(out, settings)
+    kept = _found(out, settings)
+    measured = {unit: sorted(row["labels"] for row in rows) for unit, rows in kept.items()}
     usual = [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
-    steps = sorted({*(usual if wanted is None else wanted), *(b for unit in kept.units for b in kept.budgets(unit))})
+    steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
     units = {(name, seed) for seed in range(seeds) for name in chosen}
     # A unit with other budgets runs again: between them, some strategies learn.
-    done = {unit for unit in units if kept.budgets(unit) == steps}
+    done = {unit for unit in units if measured.get(unit) == steps}
     todo = runs(X, labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
     if missing:
         console.print(f"{described}: {missing:,} rows without a label are left out")
-    if kept.units:
+    if kept:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
         console.print(f"{out}: its runs are for {', '.join(map(str, steps))} labels; for fewer, choose another --out")
@@ -100,7 +102,8 @@ def compare(
         with as_progress(True, console) as progress:
             progress(count, len(units), "comparing")
             for rows in todo:
-                kept.add(rows)
+                kept[rows[0]["strategy"], rows[0]["seed"]] = rows
+                _save(kept, chosen, out)
                 count += 1
                 progress(count, len(units), "comparing")
     except KeyboardInterrupt:
@@ -110,7 +113,7 @@ def compare(
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {described}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept.units[name, seed]], metric)
+    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept[name, seed]], metric)
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
@@ -141,37 +144,27 @@ def _budgets(listed: str | None) -> list[int] | None:
         raise UserError(f"--budgets takes whole numbers separated by commas, got {listed!r}") from None
 
 
-class Runs:
-    """Finished runs by unit; `add` writes curves.csv anew, so that a kill at any moment leaves whole units.
+def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
+    """The finished runs in the folder, by unit; those of other settings are refused."""
+    from ..evaluate import Curves
 
-    At first those that are in the folder already; a folder with runs of other settings is refused.
-    """
+    if folder.exists() and not folder.is_dir():
+        raise UserFileError(f"{folder} is a file: give --out the name of a folder")
+    units: dict[Unit, list[Row]] = {}
+    if (folder / CURVES).exists():
+        _refuse_others(folder, settings)
+        for row in Curves.from_csv(folder / CURVES).rows:
+            units.setdefault((row["strategy"], row["seed"]), []).append(row)
+    return units
 
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
-        from ..evaluate import Curves
 
-        if folder.exists() and not folder.is_dir():
-            raise UserFileError(f"{folder} is a file: give --out the name of a folder")
-        self.file, self.strategies = folder / "curves.csv", settings["strategies"]
-        self.units: dict[Unit, list[Row]] = {}
-        if self.file.exists():
-            _refuse_others(folder, settings)
-            for row in Curves.from_csv(self.file).rows:
-                self.units.setdefault((row["strategy"], row["seed"]), []).append(row)
+def _save(units: dict[Unit, list["Row"]], strategies: list[str], folder: Path) -> None:
+    """Write all units anew, so that a kill at any moment leaves whole ones: by seed, then by strategy as named."""
+    from ..evaluate import Curves
 
-    def budgets(self, unit: Unit) -> list[int]:
-        """The numbers of labels of a unit."""
-        return sorted(row["labels"] for row in self.units.get(unit, ()))
-
-    def add(self, rows: list["Row"]) -> None:
-        """Keep a finished unit. Units are sorted by seed, then by strategy as named, however they came about."""
-        from ..evaluate import Curves
-
-        units = {**self.units, (rows[0]["strategy"], rows[0]["seed"]): rows}
-        place = {name: at for at, name in enumerate(self.strategies)}
-        order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
-        Curves([row for unit in order for row in units[unit]]).save_csv(self.file)
-        self.units = units
+    place = {name: at for at, name in enumerate(strategies)}
+    order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
+    Curves([row for unit in order for row in units[unit]]).save_csv(folder / CURVES)
 
 
 def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
@@ -181,7 +174,7 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
         lacking = "is there, but no settings.json that says all of how it was made"
-        raise UserError(f"{folder / 'curves.csv'} {lacking}: {remedy}") from error
+        raise UserError(f"{folder / CURVES} {lacking}: {remedy}") from error
     if changed is not None:
         was, now = (_shown(values[changed]) for values in (before, settings))
         others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
