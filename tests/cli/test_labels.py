@@ -55,6 +55,12 @@ def test_the_picks_are_those_of_a_model_of_the_labels_and_are_repeated_exactly(d
     assert (desk / "again.csv").read_bytes() == (desk / "picks.csv").read_bytes()
 
 
+@pytest.mark.parametrize(("strategy", "named"), [("margin", True), ("spal", False), ("coreset", False)])
+def test_a_model_is_named_where_one_is_queried(strategy, named, capfd):
+    assert run(f"select pool.npy -b 5 --labeled labels.csv --strategy {strategy}") == 0
+    assert ("logistic fitted on 100 labels" in capfd.readouterr().err) == named
+
+
 def test_names_of_classes_do_as_well():
     assert run("select pool.npy -b 30 --labeled labels.csv") == 0
     pl.DataFrame({"row": FIRST, "label": [f"digit {c}" for c in y[FIRST]]}).write_csv("names.csv")

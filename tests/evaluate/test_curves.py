@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -161,7 +163,8 @@ def test_summary_orders_by_area_and_does_not_test_random_against_itself():
 def test_verdict_names_winners_with_their_numbers_and_losers():
     curves = Curves(rows_of({"mheal": noisy(0, 0.05), "random": noisy(1), "coreset": noisy(2, -0.05)}))
     winner, loser = sentences(curves)
-    assert winner.startswith("mheal beats random")
+    assert winner.startswith("mheal")
+    assert "coreset" not in winner
     saving = curves.savings()["mheal"]
     at = (saving.bound == "=").nonzero()[0][-1]  # the largest budget for which random's curve is long enough
     ours, theirs = (100 * curves.values(name)[:, at].mean() for name in ("mheal", "random"))
@@ -177,20 +180,28 @@ def test_verdict_names_winners_with_their_numbers_and_losers():
 
 def test_verdict_when_random_never_gets_there():
     flat = np.tile(power(BUDGETS), (6, 1)) + 0.01 * np.random.default_rng(0).random((6, 1))
-    text = Curves(rows_of({"mheal": flat + 0.5, "random": flat})).verdict()
-    assert "With 10 labels" in text
-    assert "more than 160 labels" in text
+    curves = Curves(rows_of({"mheal": flat + 0.5, "random": flat}))
+    assert set(curves.savings()["mheal"].bound) == {">"}
+    assert re.findall(r"(\d+) labels", curves.verdict()) == ["10", "160"]  # no number that is not known
+
+
+def claimed(curves):
+    """The numbers that the verdict gives for how much better a strategy is."""
+    return re.findall(r"\d+ labels|[\d.]+ %|[\d.]+ points", curves.verdict())
 
 
 def test_random_against_itself_beats_nothing():
     same = noisy(0)
     curves = Curves(rows_of({"again": same, "random": same}))
-    assert curves.verdict().startswith("Nothing beats random on this data.")
+    assert claimed(curves) == []
     assert curves.significance()["p_t_holm"].to_list() == [1.0] * 6
-    other = Curves(rows_of({"again": noisy(3), "random": same}))
-    assert "Nothing beats random on this data." in other.verdict()
+    assert claimed(Curves(rows_of({"again": noisy(3), "random": same}))) == []
 
 
-def test_verdict_of_one_split_or_one_strategy():
-    assert "One split" in Curves(rows_of({"mheal": noisy(0, seeds=1), "random": noisy(1, seeds=1)})).verdict()
-    assert Curves(rows_of({"random": noisy(1)})).verdict().startswith("Only random was run")
+def test_one_split_or_one_strategy_shows_nothing():
+    one_split = Curves(rows_of({"mheal": noisy(0, 0.05, seeds=1), "random": noisy(1, seeds=1)}))
+    alone = Curves(rows_of({"random": noisy(1)}))
+    for curves in (one_split, alone):
+        assert len(sentences(curves)) == 1
+        assert "random" in curves.verdict()
+        assert claimed(curves) == []

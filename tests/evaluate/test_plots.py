@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+import mheal
 from mheal.evaluate import fit_curve, learning_curve
-from mheal.evaluate.plots import accuracy_picture, coverage_picture
+from mheal.evaluate.plots import accuracy_picture, coverage_picture, pool_picture
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -24,3 +25,13 @@ def test_forecast_is_a_png_that_shows_the_target():
     assert plain.startswith(PNG)
     assert plain == accuracy_picture(curve, fit, 150, 400)
     assert plain != accuracy_picture(curve, fit, 150, 400, target=0.9)
+
+
+@pytest.mark.parametrize("strategy", ["mheal", "random"])  # random measures no distances
+@pytest.mark.parametrize("columns", [4, 1])
+def test_picks_are_drawn_in_their_pool(strategy, columns):
+    X = load_iris().data[:, :columns]
+    picks = mheal.select(X, 12, strategy=strategy)
+    drawn = pool_picture(X, picks, 0)
+    assert drawn.startswith(PNG)
+    assert drawn == pool_picture(X, picks, 0)

@@ -61,42 +61,35 @@ def _options(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mheal` and return its exit status: 2 for a user's mistake, 1 for a bug, 130 for ctrl-C."""
     args = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in args  # wherever it stands: people add it at the end of the line that failed
-    words = [arg for arg in args if arg != "--debug"]
+    words = [arg for arg in args if arg != "--debug"]  # wherever it stands: people add it to the line that failed
     try:
-        status = _run(words)
-    except (KeyboardInterrupt, typer.Abort):
+        status = app(words, prog_name="mheal", standalone_mode=False) or 0
+    except KeyboardInterrupt:
         status = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
-    except Exception as error:
-        if debug:
+    except Exception as raised:
+        at_eof = isinstance(raised, typer.Abort)  # what Typer makes of any EOFError, as if it were ctrl-D
+        error = raised.__cause__ or raised if at_eof else raised
+        if "--debug" in args:
             traceback.print_exc()
-        if not isinstance(error, UserError) and not hasattr(error, "format_message"):  # typer's own usage errors
-            print(_bug(error, words), file=sys.stderr)
-            return BUG
-        text = str(error) if isinstance(error, UserError) else error.format_message()
-        print(f"mheal: {' '.join(text.split())}", file=sys.stderr)
-        return MISTAKE
+        status, text = _explained(error, words)
+        print(f"mheal: {text}", file=sys.stderr)
+        return status
     if status == INTERRUPTED:
         print("mheal: interrupted", file=sys.stderr)
-    return status if isinstance(status, int) else 0
+    return status
 
 
-def _run(words: Sequence[str]) -> object:
-    """The status that a command returns; a reader's EOFError, which Typer takes for ctrl-D, is raised as what it is."""
-    try:
-        return app(words, prog_name="mheal", standalone_mode=False)
-    except typer.Abort as abort:
-        if isinstance(abort.__cause__, EOFError):
-            raise abort.__cause__ from None
-        raise
-
-
-def _bug(error: Exception, words: Sequence[str]) -> str:
-    return (
-        f"mheal: this is a bug in mheal {__version__}, not a mistake of yours: {type(error).__name__}: {error}\n"
+def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str]:
+    """The exit status for an error, and what is printed about it."""
+    if isinstance(error, UserError):
+        return MISTAKE, " ".join(str(error).split())
+    if hasattr(error, "format_message"):  # typer's own usage errors
+        return MISTAKE, " ".join(error.format_message().split())
+    return BUG, (
+        f"this is a bug in mheal {__version__}, not a mistake of yours: {type(error).__name__}: {error}\n"
         f"The command was: {shlex.join(['mheal', *words])}\n"
         "Please report it to the maintainers with the command, the version and the traceback that --debug shows."
     )

@@ -2,17 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-from rich.console import Console
 
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import replacing
 from .console import messages, show_report
-from .options import Estimator, PoolOptions, Quiet, from_fields, names, option, whole_numbers
+from .options import Estimator, PoolOptions, Quiet, from_fields, names, option
 
 if TYPE_CHECKING:
     from ..evaluate import Row
@@ -27,12 +23,9 @@ STRATEGIES = "Names, or all: those that train no network of their own. Random is
 STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
 OUT = Path("compare")
-FILES = ("curves.csv", "curves.png", "report.html", "settings.json")
-# Runs that differ in one of these cannot stand in one table. Strategies, budgets and seeds can be added.
-DECISIVE = (
-    "estimator", "metric", "max_pool", "columns", "without", "id", "text", "embed", "pool_sha256", "labels_sha256",
-    "features",
-)  # fmt: skip
+CURVES = "curves.csv"
+FILES = (CURVES, "curves.png", "report.html", "settings.json")
+FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which runs of one table may differ
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
@@ -64,11 +57,11 @@ def compare(
     from ..evaluate import Curves, report, runs, split_sizes
     from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
+    from ..runtime.progress import as_progress
     from .pool import checksum, read, say_source, usable
 
     console = messages(quiet)
-    chosen = _strategies(strategies)
-    wanted = None if budgets is None else whole_numbers(budgets, "--budgets")
+    chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
@@ -84,29 +77,43 @@ def compare(
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
     )  # fmt: skip
-    kept = Runs.find(out, settings)
+    kept = _found(out, settings)
+    measured = {unit: sorted(row["labels"] for row in rows) for unit, rows in kept.items()}
     usual = [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
-    steps = sorted({*(usual if wanted is None else wanted), *kept.budgets})
+    steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
-    units = {(name, seed) for name in chosen for seed in range(seeds)}
-    done = kept.done(steps) & units
+    units = {(name, seed) for seed in range(seeds) for name in chosen}
+    # A unit with other budgets runs again: between them, some strategies learn.
+    done = {unit for unit in units if measured.get(unit) == steps}
     todo = runs(X, labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
     if missing:
         console.print(f"{described}: {missing:,} rows without a label are left out")
-    if kept.units:
+    if kept:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
         console.print(f"{out}: its runs are for {', '.join(map(str, steps))} labels; for fewer, choose another --out")
-    kept.begin()
-    _run(todo, kept, chosen, units, steps, console)
+    with replacing(out / "settings.json", make_folder=True) as part:
+        part.write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    count = len(done)
+    try:
+        with as_progress(True, console) as progress:
+            progress(count, len(units), "comparing")
+            for rows in todo:
+                kept[rows[0]["strategy"], rows[0]["seed"]] = rows
+                _save(kept, chosen, out)
+                count += 1
+                progress(count, len(units), "comparing")
+    except KeyboardInterrupt:
+        console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
+        raise
     note = (
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {described}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept.units[name, seed]], metric)
+    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept[name, seed]], metric)
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
@@ -119,99 +126,60 @@ def _strategies(listed: str) -> list[str]:
     from ..strategies import get
     from ..strategies import names as known
 
-    every = [name for name in known() if not get(name).needs_torch]
-    chosen = every if listed == "all" else list(dict.fromkeys(names(listed) or ()))
+    if listed == "all":
+        return [name for name in known() if not get(name).needs_torch]
+    chosen = dict.fromkeys(names(listed) or ())
     if not chosen:
         raise UserError("--strategies is empty: name at least one (`mheal strategies` lists them), or leave it out")
     for name in chosen:
-        get(name)
-    return chosen if "random" in chosen else [*chosen, "random"]
+        get(name)  # refuses what is no strategy
+    return list(chosen | {"random": None})
 
 
-def _run(todo: Any, kept: "Runs", chosen: list[str], units: set[Unit], steps: list[int], console: Console) -> None:
-    """Run what is missing of `units`, keeping each as soon as it is finished."""
-    from ..runtime.progress import as_progress
-
-    found = len(kept.done(steps) & units)
+def _budgets(listed: str | None) -> list[int] | None:
+    """The numbers of labels that were named; None: the default."""
     try:
-        with as_progress(True, console) as progress:
-            progress(found, len(units), "comparing")
-            for done, unit in enumerate(todo, found + 1):
-                kept.add(unit, chosen)
-                progress(done, len(units), "comparing")
-    except KeyboardInterrupt:
-        found = len(kept.done(steps) & units)
-        console.print(f"{found} of {len(units)} runs are kept in {kept.folder}: the same command resumes from there")
-        raise
+        return None if listed is None else [int(number) for number in names(listed) or ()]
+    except ValueError:
+        raise UserError(f"--budgets takes whole numbers separated by commas, got {listed!r}") from None
 
 
-@dataclass
-class Runs:
-    """Finished runs by unit; `add` writes curves.csv anew, so that a kill at any moment leaves whole units."""
+def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
+    """The finished runs in the folder, by unit; those of other settings are refused."""
+    from ..evaluate import Curves
 
-    folder: Path
-    settings: dict[str, Any]
-    units: dict[Unit, list["Row"]]
+    if folder.exists() and not folder.is_dir():
+        raise UserFileError(f"{folder} is a file: give --out the name of a folder")
+    units: dict[Unit, list[Row]] = {}
+    if (folder / CURVES).exists():
+        _refuse_others(folder, settings)
+        for row in Curves.from_csv(folder / CURVES).rows:
+            units.setdefault((row["strategy"], row["seed"]), []).append(row)
+    return units
 
-    @classmethod
-    def find(cls, folder: Path, settings: dict[str, Any]) -> "Runs":
-        """The runs that are there already, none in a new folder; those of other settings are refused."""
-        if folder.exists() and not folder.is_dir():
-            raise UserFileError(f"{folder} is a file: give --out the name of a folder")
-        from ..evaluate import Curves
 
-        found = cls(folder, settings, {})
-        if found.file.exists():
-            _refuse_others(folder, settings)
-            for row in Curves.from_csv(found.file).rows:
-                found.units.setdefault((row["strategy"], row["seed"]), []).append(row)
-        return found
+def _save(units: dict[Unit, list["Row"]], strategies: list[str], folder: Path) -> None:
+    """Write all units anew, so that a kill at any moment leaves whole ones: by seed, then by strategy as named."""
+    from ..evaluate import Curves
 
-    @property
-    def file(self) -> Path:
-        """Where the runs are."""
-        return self.folder / "curves.csv"
-
-    @property
-    def budgets(self) -> set[int]:
-        """All budgets of any run."""
-        return {row["labels"] for rows in self.units.values() for row in rows}
-
-    def done(self, budgets: Collection[int]) -> set[Unit]:
-        """The units that need not run again: they have exactly these budgets, between which some strategies learn."""
-        return {unit for unit, rows in self.units.items() if {row["labels"] for row in rows} == set(budgets)}
-
-    def begin(self) -> None:
-        """Make the folder and write the settings down."""
-        with replacing(self.folder / "settings.json", make_folder=True) as part:
-            part.write_text(json.dumps(self.settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-    def add(self, rows: list["Row"], strategies: Sequence[str]) -> None:
-        """Keep a finished unit. Units are sorted by seed, then by strategy in this order, however they came about."""
-        from ..evaluate import Curves
-
-        units = {**self.units, (rows[0]["strategy"], rows[0]["seed"]): rows}
-        place = {name: at for at, name in enumerate(strategies)}
-        order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
-        units = {unit: units[unit] for unit in order}
-        Curves([row for unit in units.values() for row in unit]).save_csv(self.file)
-        self.units = units  # what is counted has been written
+    place = {name: at for at, name in enumerate(strategies)}
+    order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
+    Curves([row for unit in order for row in units[unit]]).save_csv(folder / CURVES)
 
 
 def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
     remedy = "choose another --out, or delete that folder"
     try:
         before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-        changed = [name for name in DECISIVE if before[name] != settings[name]]
+        changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
         lacking = "is there, but no settings.json that says all of how it was made"
-        raise UserError(f"{folder / 'curves.csv'} {lacking}: {remedy}") from error
-    if changed:
-        name = changed[0]
-        was, now = _shown(before[name]), _shown(settings[name])
+        raise UserError(f"{folder / CURVES} {lacking}: {remedy}") from error
+    if changed is not None:
+        was, now = (_shown(values[changed]) for values in (before, settings))
         others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
-        option = f"--{name.replace('_', '-')} {was} instead of {now}"
-        raise UserError(f"{folder} holds runs with {others.get(name, option)}: {remedy}")
+        option = f"--{changed.replace('_', '-')} {was} instead of {now}"
+        raise UserError(f"{folder} holds runs with {others.get(changed, option)}: {remedy}")
 
 
 def _shown(setting: Any) -> str:

@@ -1,21 +1,20 @@
-"""What picking costs: memory, with the limit of `--max-memory` and shards streamed to disk, and time, `--forecast`."""
+"""What picking costs: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
 
 import math
+from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from timeit import repeat
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
 from ..io.locate import locate
-from ..io.source import Source
-from ..runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
-from ..runtime.memory import MemoryLimit, headroom, resident
-from ..runtime.progress import Progress, as_progress
+from ..runtime.memory import headroom, resident
+from ..runtime.progress import as_progress
 from ..strategies import get
 from ..validation import working_dtype
 from .console import size
@@ -33,7 +32,7 @@ MARGIN = 1.1  # what a process has in memory differs from run to run
 SAMPLES = (20_000, 80_000)  # rows on which time is measured
 
 
-def needed(shape: tuple[int, ...], dtype: Any, mapped: bool, model: bool = False) -> int:
+def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bool = False) -> int:
     """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
     rows, columns = shape
     dtype = np.dtype(dtype)
@@ -46,7 +45,7 @@ def needed(shape: tuple[int, ...], dtype: Any, mapped: bool, model: bool = False
 
 
 def refuse_small_limit(
-    limit: int, present: int, shape: tuple[int, ...], *dtypes: Any, mapped: bool, model: bool = False
+    limit: int, present: int, shape: tuple[int, ...], *dtypes: npt.DTypeLike, mapped: bool, model: bool = False
 ) -> None:
     """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not.
 
@@ -81,27 +80,6 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
     return []
 
 
-def stream(
-    request: Request, shards: list[Path], folder: Path, present: int, console: Console
-) -> tuple[Source, NullCheckpoint]:
-    """The pool of shards that do not fit into memory, as one file in the folder; and the checkpoint that keeps it."""
-    from ..io.shards import stream_shards
-
-    for option, value in {"--text": request.text, "--embed": request.embed}.items():
-        if value is not None:
-            raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
-    limit = request.memory_limit or 0
-
-    def check(shape: tuple[int, int], dtype: Any) -> None:
-        refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True, model=request.uses_model)
-
-    with as_progress(True, console) as progress, MemoryLimit(limit) as keeper:
-        stages = Checkpoint(folder, keeper, progress)
-        with kept_unless_mistaken(stages):
-            source = stream_shards(shards, request.pool, stages, **request.features, check=check)
-    return source, stages
-
-
 def print_forecast(request: Request, console: Console) -> None:
     """Read the pool, measure, and say what picking from it takes."""
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
@@ -110,34 +88,20 @@ def print_forecast(request: Request, console: Console) -> None:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
     source = read(request, console, request.seed)
     say_source(request.pool, source, console)
-    X = source.X
-    mapped = isinstance(X, np.memmap)
-    memory = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
+    X, mapped = source.X, isinstance(source.X, np.memmap)
+    bytes_needed = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
+    sizes, times = list(dict.fromkeys(min(len(X), rows) for rows in SAMPLES)), []
+    rng = np.random.default_rng(request.seed)
     with as_progress(True, console) as progress:
-        seconds, sampled = _forecast(request, X, progress)
+        for step, rows in enumerate(sizes):
+            progress(step, len(sizes), "measuring on samples")
+            sample = np.asarray(X[np.sort(rng.choice(len(X), rows, replace=False))])
+            pick = partial(select, sample, min(request.budget, rows), **request.how)
+            times.append(min(repeat(pick, number=1, repeat=2)))  # the first may compile
+    # A straight line through one point or two: time grows at most linearly with the rows.
+    slope = max(0.0, times[-1] - times[0]) / max(1, sizes[-1] - sizes[0])
+    seconds = times[-1] + slope * (len(X) - sizes[-1])
     print(
         f"Picking {request.budget:,} of {len(X):,} rows should take about {seconds:.1f} s "
-        f"(measured on {sampled:,} rows) and {size(memory)} of memory. Nothing was written."
+        f"(measured on {sizes[-1]:,} rows) and {size(bytes_needed)} of memory. Nothing was written."
     )
-
-
-def _forecast(request: Request, X: Any, progress: Progress) -> tuple[float, int]:
-    """Seconds that picking should take, and the rows of the largest sample that was measured.
-
-    One sample, or two and a straight line through them: growth is at most linear.
-    """
-
-    def seconds_of(sample: Any) -> float:
-        start = perf_counter()
-        select(sample, min(request.budget, len(sample)), **request.how)
-        return perf_counter() - start
-
-    rng = np.random.default_rng(request.seed)
-    times: list[tuple[int, float]] = []
-    for step, rows in enumerate(dict.fromkeys(min(len(X), n) for n in SAMPLES)):
-        progress(step, len(SAMPLES), "measuring on samples")
-        sample = np.asarray(X[np.sort(rng.choice(len(X), rows, replace=False))])
-        times.append((rows, min(seconds_of(sample) for _ in range(2))))  # the first may compile
-    (n, seconds), (larger, took) = times[0], times[-1]
-    slope = max(0.0, (took - seconds) / (larger - n)) if larger > n else 0.0
-    return took + slope * (len(X) - larger), larger

@@ -36,10 +36,10 @@ def demo(
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     with as_progress(True, console) as progress:
-        curves, images = run(budget, seeds, progress)
+        curves = run(budget, seeds, progress)
     save(curves, out / "runs.csv")
     curves.plot(out / "curves.png")
-    draw_picks(images, out / "picks.png")
+    draw_picks(budget, out / "picks.png")
     if not quiet:
         cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
         for row in curves.table().to_dicts():

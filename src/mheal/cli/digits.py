@@ -6,34 +6,30 @@ scikit-learn's logistic regression with its defaults, run to convergence, on pix
 might start elsewhere for them.
 """
 
-import csv
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from ..api import select
-from ..evaluate import Curves
+from ..evaluate import Curves, runs
 from ..exceptions import UserFileError
+from ..paper import PaperMHEAL
 from ..runtime.files import replacing
 from ..runtime.progress import Progress
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from ..strategy import Kind, Strategy
 
 BUDGETS = (10, 20, 30, 50, 75, 100)
-STRATEGIES = {"mheal": "mheal", "random": "random", "k-center": "coreset", "MHEAL (paper)": "mheal-paper"}
-
 MODEL = "logistic regression on digits"
+TEST = 0.3  # share of the digits that are held out
 LABELED = 15  # every so many rows one has a label
 IMAGES, TEXTS = 120, 150
 TOPICS = (
@@ -43,53 +39,48 @@ TOPICS = (
 )
 
 
-def run(budget: int, seeds: int, progress: Progress) -> tuple[Curves, Floats]:
-    """Accuracy by strategy, seed and number of labels; and the images that mheal picked in the first split.
+class FirstPicks(PaperMHEAL):
+    """The published algorithm, run once for the largest budget."""
 
-    Picks `budget` rows with every strategy in one split per seed, and scores the model on the picks.
-    """
-    images, y = load_digits(return_X_y=True)
+    kind: ClassVar[Kind] = "ranked"  # type: ignore[assignment]
+
+
+def run(budget: int, seeds: int, progress: Progress) -> Curves:
+    """Accuracy by strategy, seed and number of labels, up to `budget`."""
+    strategies: dict[str, str | Strategy] = {
+        "mheal": "mheal",
+        "random": "random",
+        "k-center": "coreset",
+        "MHEAL (paper)": FirstPicks(),
+    }
+    budgets = [*(labels for labels in BUDGETS if labels < budget), budget]
+    X, y = load_digits(return_X_y=True)
     rows = []
-    first = np.empty((0, 8, 8))
-    for seed in range(seeds):
-        progress(seed, seeds, "picking and training")
-        pool, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
-        scale = StandardScaler().fit(images[pool])
-        X, X_test = scale.transform(images[pool]), scale.transform(images[test])
-        for title, name in STRATEGIES.items():
-            picks = select(images[pool], budget, strategy=name, random_state=seed).indices
-            if not len(first):
-                first = images[pool][picks].reshape(-1, 8, 8)
-            with threadpool_limits(1):  # tiny fits: threaded BLAS only waits, 60 times as long on busy cores
-                for labels in (*(b for b in BUDGETS if b < budget), budget):
-                    accuracy = _score(X[picks[:labels]], y[pool][picks[:labels]], X_test, y[test])
-                    rows.append(dict(strategy=title, seed=seed, estimator=MODEL, labels=labels, accuracy=accuracy))
-    return Curves(rows), first
-
-
-def _score(X: Floats, y: Rows, X_test: Floats, y_test: Rows) -> float:
-    if len(np.unique(y)) == 1:  # nothing to learn yet
-        return float(np.mean(y_test == y[0]))
-    return float(LogisticRegression(max_iter=1000).fit(X, y).score(X_test, y_test))
+    for done, unit in enumerate(runs(X, y, strategies, budgets, seeds=seeds, test_size=TEST), start=1):
+        rows += [{**row, "estimator": MODEL} for row in unit]
+        progress(done, len(strategies) * seeds, "picking and training")
+    return Curves(rows)
 
 
 def save(curves: Curves, path: Path) -> None:
     """Write a row for each strategy, seed and number of labels; no times, so that equal runs give equal files."""
-    with replacing(path) as part, part.open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["strategy", "seed", "labels", "accuracy"])
-        for row in sorted(curves.rows, key=lambda row: (list(STRATEGIES).index(row["strategy"]), row["seed"])):
-            table.writerow([row["strategy"], row["seed"], row["labels"], f"{row['accuracy']:.6f}"])
+    with replacing(path) as part:
+        table = polars.DataFrame(curves.rows).select("strategy", "seed", "labels", "accuracy")
+        order = polars.col("strategy").cast(polars.Enum(curves.strategies))
+        table.sort(order, "seed", maintain_order=True).write_csv(part, float_precision=6, line_terminator="\r\n")
 
 
-def draw_picks(images: Floats, path: Path) -> None:
-    """Draw the picked images, best first, ten to a line, each under its rank."""
-    lines = -(-len(images) // 10)
+def draw_picks(budget: int, path: Path) -> None:
+    """Draw the images that mheal picks in the first split, best first, ten to a line, each under its rank."""
+    digits = load_digits()
+    pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=0)
+    images = pool[select(pool, budget).indices].reshape(-1, 8, 8)
+    lines = -(-budget // 10)
     figure = Figure(figsize=(6.5, 0.72 * lines + 0.5), layout="constrained")
-    figure.suptitle(f"The {len(images)} digits that mheal picks to be labelled, best first", fontsize=11)
+    figure.suptitle(f"The {budget} digits that mheal picks to be labelled, best first", fontsize=11)
     for rank, ax in enumerate(figure.subplots(lines, 10, squeeze=False).flat, start=1):
         ax.set_axis_off()
-        if rank <= len(images):
+        if rank <= budget:
             ax.imshow(images[rank - 1], cmap="gray_r")
             ax.set_title(str(rank), fontsize=7, color="#555555", pad=2)
     with replacing(path) as part:
@@ -135,7 +126,7 @@ def _images() -> dict[str, bytes]:
     made = {}
     for at, (pixels, label) in enumerate(zip(digits.images[:IMAGES], digits.target, strict=False)):
         image = Image.fromarray((pixels * 15).astype(np.uint8))
-        made[f"images/{label}/{at:03}.png"] = _bytes(lambda file, image=image: image.save(file, "PNG"))  # type: ignore[misc]
+        made[f"images/{label}/{at:03}.png"] = _bytes(partial(image.save, format="PNG"))
     return made
 
 

@@ -86,14 +86,6 @@ def names(listed: str | None) -> list[str] | None:
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
 
 
-def whole_numbers(listed: str, option: str) -> list[int]:
-    """The whole numbers in a comma-separated option."""
-    try:
-        return [int(name) for name in names(listed) or []]
-    except ValueError:
-        raise UserError(f"{option} takes whole numbers separated by commas, got {listed!r}") from None
-
-
 def parse_size(text: str) -> int:
     """Bytes in '4GB', '500MB' or '1.5 GiB'."""
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)

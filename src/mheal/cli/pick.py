@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -12,16 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from .. import api
 from ..exceptions import UserError
 from ..io.labels import Labels
 from ..io.read import read_pool
 from ..io.source import Source
-from ..runtime.checkpoint import Checkpoint, NullCheckpoint
+from ..runtime import memory
+from ..runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
 from ..runtime.progress import as_progress
 from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
 from ..uncertainty import FewLabelsWarning
+from .cost import refuse_small_limit, shards_to_stream
 from .pool import labels_in, read_with_labels, say_source
 from .request import Request
 
@@ -39,51 +42,147 @@ class Result:
     seconds: dict[str, float]
 
 
-def carry_out(
-    request: Request, console: Console, folder: Path, resume: bool, unfinished: list[NullCheckpoint]
-) -> Result:
-    """Read the pool and pick.
+@dataclass
+class Job:
+    """A request that is carried out.
 
     folder : for intermediate results
     resume : whether they are wanted though there is no memory limit
-    unfinished : gets the checkpoints, which the caller ends when the picks are written
+    unfinished : the checkpoints, which the caller ends when the picks are written
     """
-    start = perf_counter()
-    source, labels = _read(request, folder, unfinished, console)
-    say_source(request.pool, source, console)
-    between = perf_counter()
-    picks, labeled, model = _pick(request, source, labels, folder, resume, unfinished, console)
-    return Result(picks, source, labeled, model, {"reading": between - start, "picking": perf_counter() - between})
 
+    request: Request
+    console: Console
+    folder: Path
+    resume: bool
+    unfinished: list[NullCheckpoint] = field(default_factory=list)
 
-def _read(
-    request: Request, folder: Path, unfinished: list[NullCheckpoint], console: Console
-) -> tuple[Source, Labels | None]:
-    """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels."""
-    from ..runtime.memory import resident
-    from .cost import refuse_small_limit, shards_to_stream, stream
+    def carry_out(self) -> Result:
+        """Read the pool and pick."""
+        start = perf_counter()
+        source, labels = self._read()
+        say_source(self.request.pool, source, self.console)
+        between = perf_counter()
+        picks, model = self._pick(source, labels)
+        seconds = {"reading": between - start, "picking": perf_counter() - between}
+        return Result(picks, source, len(labels.rows), model, seconds)
 
-    limit = request.memory_limit
-    if request.scheduler is not None:
-        source = _on_cluster(request)
-        return source, None if request.labeled is None else labels_in(request.labeled, source)
-    if limit is None:
-        return read_with_labels(request, request.labeled, console, request.seed)
-    if not get(request.strategy).limits_memory:
-        able = [name for name in strategies() if get(name).limits_memory]
-        raise UserError(f"{request.strategy} does not work within --max-memory: use {', '.join(able)}, or leave it out")
-    present = resident()
-    shards = shards_to_stream(request.pool, limit, present)
-    if shards:
-        source, stages = stream(request, shards, folder / "pool", present, console)
-        unfinished.append(stages)
-        labels = None if request.labeled is None else labels_in(request.labeled, source)
-    else:
-        source, labels = read_with_labels(request, request.labeled, console, request.seed)
-        present = resident()  # what streaming leaves there goes as other memory is asked for
-    X, mapped = source.X, isinstance(source.X, np.memmap)
-    refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=request.uses_model)
-    return source, labels
+    @property
+    def queries_model(self) -> bool:
+        """Whether a model may be queried: one of the labels, or the user's own."""
+        strategy, request = get(self.request.strategy), self.request
+        return (strategy.needs_model or strategy.uses_model) and bool(request.labeled or request.proba)
+
+    def _read(self) -> tuple[Source, Labels]:
+        """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels.
+
+        What streaming leaves in memory goes as other memory is asked for, and so does not count.
+        """
+        request, limit = self.request, self.request.memory_limit
+        if request.scheduler is not None:
+            source = _on_cluster(request)
+            return source, labels_in(request.labeled, source)
+        if limit is None:
+            return read_with_labels(request, request.labeled, self.console, request.seed)
+        if not get(request.strategy).limits_memory:
+            able = ", ".join(name for name in strategies() if get(name).limits_memory)
+            raise UserError(f"{request.strategy} does not work within --max-memory: use {able}, or leave it out")
+        present = memory.resident()
+        if shards := shards_to_stream(request.pool, limit, present):
+            source = self._streamed(shards, limit, present)
+            labels = labels_in(request.labeled, source)
+        else:
+            source, labels = read_with_labels(request, request.labeled, self.console, request.seed)
+            present = memory.resident()
+        X, mapped = source.X, isinstance(source.X, np.memmap)
+        refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=self.queries_model)
+        return source, labels
+
+    def _streamed(self, shards: list[Path], limit: int, present: int) -> Source:
+        """The pool of shards that do not fit into memory, as one file in the folder."""
+        from ..io.shards import stream_shards
+
+        request = self.request
+        for option, value in {"--text": request.text, "--embed": request.embed}.items():
+            if value is not None:
+                raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+
+        def check(shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+            refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True, model=self.queries_model)
+
+        with as_progress(True, self.console) as progress, memory.MemoryLimit(limit) as keeper:
+            stages = Checkpoint(self.folder / "pool", keeper, progress)
+            with kept_unless_mistaken(stages):
+                source = stream_shards(shards, request.pool, stages, **request.features, check=check)
+        self.unfinished.append(stages)
+        return source
+
+    def _pick(self, source: Source, labels: Labels) -> tuple[Selection, str]:
+        """The picks, and the model that was used, in words."""
+        request, strategy, n = self.request, get(self.request.strategy), len(source.X)
+        rows, y = labels.rows, labels.values
+        kept = _kept(request, source, rows)
+        if len(kept) and (y is not None or request.labeled is None):  # kept picks have no labels yet
+            y = np.full(n, None, object)
+            y[rows] = labels.values
+        cluster: AbstractContextManager[Any] = nullcontext()
+        if request.scheduler is not None:
+            from ..backends.dask import connected
+
+            cluster, y = connected(request.scheduler), None  # a cluster picks without a model
+        with as_progress(True, self.console) as progress, cluster, _memory_errors(), self._warnings() as unused:
+            stages = None
+            if self.resume or (request.max_memory is not None and strategy.resumable):
+                stages = Checkpoint(self.folder / "picks", None, progress)
+                self.unfinished.append(stages)
+            budget = request.budget - len(kept)
+            progress(0, 0, f"picking {budget:,} of {n:,} rows")
+            picks = api.select(
+                source.X, budget, labeled=np.concatenate([rows, kept.indices]), y=y, estimator=request.estimator,
+                proba=_proba(request, source), device=request.device,
+                deduplicate=_deduplicate(request, strategy, source.kind, stages is None),
+                memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
+            )  # fmt: skip
+        self._refuse_alike(picks)
+        return kept + picks, "" if unused else self._model(strategy, labels)
+
+    def _model(self, strategy: type[Strategy], labels: Labels) -> str:
+        """The model that is used, in words."""
+        request = self.request
+        if request.proba is not None:
+            return f" with the probabilities in {request.proba}"
+        fitted = request.estimator or (strategy.default_estimator if self.queries_model else None)
+        if fitted is None or labels.values is None or request.scheduler is not None:
+            return ""
+        return f" with {fitted} fitted on {len(labels.rows):,} labels"
+
+    def _refuse_alike(self, picks: Selection) -> None:
+        """Picks that equal a row before them gain nothing: if most do, too few rows differ to choose between them."""
+        alike = int((picks.gain == 0).sum())
+        different = len(picks) - alike
+        wrong = (
+            f"{self.request.pool}: after {different} picks all other rows equal a labelled or picked one in every "
+            "feature"
+        )
+        if alike > different:
+            enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
+            raise UserError(f"{wrong}: {enough}, or give other columns")
+        if alike:
+            self.console.print(f"{wrong}: the last {alike} picks gain nothing")
+
+    @contextmanager
+    def _warnings(self) -> Iterator[list[str]]:
+        """Print the library's warnings that labels or a model are not used; afterwards, the list says which."""
+        unused: list[str] = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FewLabelsWarning)
+            yield unused
+        for warning in caught:
+            if issubclass(warning.category, FewLabelsWarning):
+                unused.append(str(warning.message))
+                self.console.print(unused[-1])
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _on_cluster(request: Request) -> Source:
@@ -99,10 +198,10 @@ def _on_cluster(request: Request) -> Source:
     return read_on_cluster(request.pool, **request.features)
 
 
-def _kept(request: Request, source: Source, labeled: Rows) -> Selection | None:
+def _kept(request: Request, source: Source, labeled: Rows) -> Selection:
     """The earlier picks that are kept, as rows of the pool as it is now."""
     if request.keep is None:
-        return None
+        return Selection.of(np.empty(0, np.int64))
     old, now = Selection.load(request.keep), labels_in(request.keep, source).rows
     if len(now) != len(old):
         raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
@@ -114,64 +213,11 @@ def _kept(request: Request, source: Source, labeled: Rows) -> Selection | None:
     return Selection(now, old.cluster, old.gain, old.radius, old.reason)
 
 
-def _pick(
-    request: Request, source: Source, labels: Labels | None, folder: Path, resume: bool,
-    unfinished: list[NullCheckpoint], console: Console,
-) -> tuple[Selection, int, str]:  # fmt: skip
-    """The picks, kept ones first; how many rows have labels; and the model that was used."""
-    from ..api import select
-
-    strategy, n = get(request.strategy), len(source.X)
-    rows, y = (np.empty(0, np.int64), None) if labels is None else (labels.rows, labels.values)
-    kept = _kept(request, source, rows)
-    labeled, budget = len(rows), request.budget
-    model = _model(request, strategy, y is not None, labeled)
-    if kept is not None:
-        budget -= len(kept)
-        if y is not None or request.labeled is None:  # kept picks have no labels yet
-            every = np.full(n, None, object)
-            every[rows] = y
-            y = every
-        rows = np.concatenate([rows, kept.indices])
-    cluster: AbstractContextManager[Any] = nullcontext()
-    if request.scheduler is not None:
-        from ..backends.dask import connected
-
-        cluster, y = connected(request.scheduler), None  # a cluster picks without a model
-    with as_progress(True, console) as progress, cluster, _memory_errors(), _warnings(console) as unused:
-        stages = None
-        if resume or (request.max_memory is not None and strategy.resumable):
-            stages = Checkpoint(folder / "picks", None, progress)
-            unfinished.append(stages)
-        progress(0, 0, f"picking {budget:,} of {n:,} rows")
-        picks = select(
-            source.X, budget, labeled=rows, y=y, estimator=request.estimator, proba=_proba(request, source),
-            deduplicate=_deduplicate(request, strategy, source.kind, stages is None), device=request.device,
-            memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
-        )  # fmt: skip
-    _refuse_alike(request.pool, picks, console)
-    return picks if kept is None else kept + picks, labeled, "" if unused else model
-
-
-def _refuse_alike(pool: str, picks: Selection, console: Console) -> None:
-    """Picks that equal a row before them gain nothing: if most do, there are too few different rows to choose from."""
-    alike = int((picks.gain == 0).sum())
-    if not alike:
-        return
-    different = len(picks) - alike
-    wrong = f"{pool}: after {different} picks all other rows equal a labelled or picked one in every feature"
-    if alike <= different:
-        console.print(f"{wrong}: the last {alike} picks gain nothing")
-        return
-    enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
-    raise UserError(f"{wrong}: {enough}, or give other columns")
-
-
 def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:
     """Images are in a folder twice by mistake; equal rows of a table may well be two items."""
     if request.deduplicate is not None:
         return request.deduplicate
-    return True if kind == "images" and in_memory and "deduplicate" in strategy._get_param_names() else "auto"
+    return True if kind == "images" and in_memory and "deduplicate" in strategy().get_params() else "auto"
 
 
 def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
@@ -183,35 +229,11 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
         whole = source.rows is not None and len(found.X) == source.n_rows
         return found.X[source.rows] if whole else found.X
     places = {name: row for row, name in enumerate(found.ids)}
-    wanted = source.ids_of(np.arange(len(source.X))) or []
-    missing = next((name for name in wanted if name not in places), None)
-    if missing is not None:
-        raise UserError(f"{request.proba} has no row for id {missing!r}: predict all rows of the pool")
-    return found.X[[places[name] for name in wanted]]
-
-
-def _model(request: Request, strategy: type[Strategy], labels: bool, labeled: int) -> str:
-    """The model that is used, in words."""
-    if request.proba is not None:
-        return f" with the probabilities in {request.proba}"
-    if request.scheduler is not None or (request.estimator is None and not (labels and strategy.kind == "adaptive")):
-        return ""
-    return f" with {request.estimator or strategy.default_estimator} fitted on {labeled:,} labels"
-
-
-@contextmanager
-def _warnings(console: Console) -> Iterator[list[str]]:
-    """Print the library's warnings that labels or a model are not used; the list says, afterwards, which there were."""
-    unused: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", FewLabelsWarning)
-        yield unused
-    for warning in caught:
-        if issubclass(warning.category, FewLabelsWarning):
-            unused.append(str(warning.message))
-            console.print(unused[-1])
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    try:
+        return found.X[[places[name] for name in source.ids_of(np.arange(len(source.X))) or ()]]
+    except KeyError as error:
+        name = error.args[0]
+        raise UserError(f"{request.proba} has no row for id {name!r}: predict all rows of the pool") from error
 
 
 @contextmanager

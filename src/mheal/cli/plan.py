@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError
 from .console import messages, show_report
 from .options import LABELS, Estimator, PoolOptions, Quiet, Seed, from_fields, option
 
@@ -38,23 +38,21 @@ def plan(
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
     from ..evaluate.plan import check_target
     from ..runtime.progress import as_progress
-    from .pool import read_with_labels, say_source, usable
+    from .pool import read_with_labels, refuse_missing_folders, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
-    if plot is not None and not plot.parent.is_dir():
-        raise UserFileError(f"there is no folder {str(plot.parent)!r} to write {plot.name} to: make it first")
+    refuse_missing_folders(plot)
     resolve_estimator(estimator)
     source, known = read_with_labels(options, labeled, console, seed)
     X = usable(source.X, options.pool)
     made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
-        if known is None or known.values is None or not len(known.values):
+        if known.values is None or not len(known.values):
             progress(0, 0, "picking")
-            rows = None if known is None else known.rows
-            made = coverage_plan(X, budget, labeled=rows, target=target_accuracy, random_state=seed)
+            made = coverage_plan(X, budget, labeled=known.rows, target=target_accuracy, random_state=seed)
         else:
             progress(0, 0, "learning from some of the labels, testing on the others")
             labels = as_classes(known.values, Path(str(labeled)).name)

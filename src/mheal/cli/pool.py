@@ -1,14 +1,16 @@
 """The pool as a command reads it, with a line that says what its features are."""
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
-from ..exceptions import UserError
+from ..exceptions import UserError, UserFileError
 from ..io.labels import Labels, read_labels
 from ..io.read import read_pool
 from ..io.source import Source
@@ -33,11 +35,9 @@ def read(
 
 def read_with_labels(
     options: PoolOptions, labeled: str | None, console: Console, seed: int = 0
-) -> tuple[Source, Labels | None]:
+) -> tuple[Source, Labels]:
     """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
     source = read(options, console, seed)
-    if labeled is None:
-        return source, None
     labels = labels_in(labeled, source)
     if source.cells is not None and labels.values is not None:
         free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
@@ -46,8 +46,10 @@ def read_with_labels(
     return source, labels
 
 
-def labels_in(file: str, source: Source) -> Labels:
-    """The labels in a file, numbered as the rows of X; those of rows that were left out are not there."""
+def labels_in(file: str | None, source: Source) -> Labels:
+    """The labels in a file, if any, numbered as the rows of X; those of rows that were left out are not there."""
+    if file is None:
+        return Labels(np.empty(0, np.int64), None)
     labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
     places = source.places(labels.rows)
     kept = places >= 0
@@ -73,6 +75,13 @@ def usable(X: Any, pool: str) -> Any:
     if constant:
         raise UserError(f"{pool}: all rows are equal, so there is nothing to choose between: give other columns")
     return X
+
+
+def refuse_missing_folders(*files: Path | None) -> None:
+    """Refuse to write files to folders that are not there: before an hour of work, not after it."""
+    for file in files:
+        if file is not None and not os.path.isdir(file.parent):
+            raise UserFileError(f"there is no folder {str(file.parent)!r} to write {file.name} to: make it first")
 
 
 def checksum(files: Iterable[Path]) -> str:

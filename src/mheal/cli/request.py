@@ -28,6 +28,7 @@ FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). De
 RESUMED = (
     "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
 )
+INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
 
 
 def _strategies() -> list[str]:
@@ -70,16 +71,10 @@ class Request(PoolOptions):
         clusters = self.clusters or self.classes
         return dict(strategy=self.strategy, n_classes=clusters, scaling=self.scaling, random_state=self.seed)
 
-    @property
-    def uses_model(self) -> bool:
-        """Whether a model may be queried: one of the labels, or your own."""
-        return self.strategy != "random" and (self.labeled is not None or self.proba is not None)
-
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
-        paths = {name: getattr(self, name) for name in ("pool", "labeled", "proba", "keep")}
-        relative = {name: path for name, path in paths.items() if path is not None and not os.path.isabs(path)}
-        changes: dict[str, Any] = {name: os.path.relpath(start / path, to) for name, path in relative.items()}
+        paths = {name: path for name in INPUTS if (path := getattr(self, name)) is not None and not os.path.isabs(path)}
+        changes: dict[str, Any] = {name: os.path.relpath(start / path, to) for name, path in paths.items()}
         return replace(self, **changes)
 
     @classmethod

@@ -13,15 +13,15 @@ from typing import Any
 from rich.console import Console
 
 from .._version import __version__
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError
 from ..io.locate import locate
 from ..io.write import format_of, picks_digest, render
-from ..runtime.checkpoint import NullCheckpoint, closed_if_stopped
+from ..runtime.checkpoint import closed_if_stopped
 from ..runtime.files import reading, replacing
 from ..strategies import get
-from .pick import Result, carry_out
-from .pool import checksum
-from .request import Output, Request
+from .pick import Job, Result
+from .pool import checksum, refuse_missing_folders
+from .request import INPUTS, Output, Request
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 
@@ -29,26 +29,24 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
     """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
     form = format_of(output.file, output.format)
-    for file in output.files:
-        if not os.path.isdir(file.parent):  # before an hour of work, not after it
-            raise UserFileError(f"there is no folder {str(file.parent)!r} to write {file.name} to: make it first")
+    refuse_missing_folders(*output.files)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
-    new = not os.path.exists(folder)
-    unfinished: list[NullCheckpoint] = []
+    new = not os.path.exists(folder)  # unlike Path.exists, also where we may not look
+    job = Job(request, console, folder, resume=output.checkpoint is not None)
     try:
-        with closed_if_stopped(unfinished):
-            result = carry_out(request, console, folder, output.checkpoint is not None, unfinished)
+        with closed_if_stopped(job.unfinished):
+            result = job.carry_out()
             if recorded is not None:
                 _refuse_other_picks(result, recorded)
             _write(request, result, output, form)
-        for stages in unfinished:  # the picks are written: there is nothing left to resume
+        for stages in job.unfinished:  # the picks are written: there is nothing left to resume
             stages.end()
     except KeyboardInterrupt:
         if os.path.exists(folder):
             console.print(f"Intermediate results are in {folder}: the same command resumes from there")
         raise
     finally:
-        if new or unfinished:
+        if new or job.unfinished:
             with suppress(OSError):  # it is not there, or holds intermediate results
                 folder.rmdir()
     avoided = f", away from the {result.labeled:,} labelled rows" if result.labeled else ""
@@ -71,8 +69,8 @@ def rerun(path: Path, output: Output, console: Console) -> None:
     except (KeyError, TypeError) as error:
         raise UserError(f"{path} is not a record of mheal select: give the .json file beside the picks") from error
     request = request.moved(path.parent.resolve(), Path.cwd())
-    for name, files in _inputs(request, Path()).items():
-        if checksum(files) != inputs.get(name):
+    for name, now in _checksums(request, Path()).items():
+        if now != inputs.get(name):
             raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
     placed = output if output.out else replace(output, out=str(path.parent / picks["file"]))
     result = run(request, placed, console, None if output.out else record)
@@ -80,12 +78,13 @@ def rerun(path: Path, output: Output, console: Console) -> None:
     console.print(f"The picks {'are identical to' if same else 'differ from'} the recorded ones.")
 
 
-def _write(request: Request, result: Result, output: Output, form: Any) -> None:
+def _write(request: Request, result: Result, output: Output, form: str) -> None:
     content = render(result.picks, result.source, form)
     if output.plot is not None:
-        from .map import draw
+        from ..evaluate.plots import pool_picture
 
-        draw(result.source.X, result.picks, output.plot, request.seed)
+        with replacing(output.plot) as part:
+            part.write_bytes(pool_picture(result.source.X, result.picks, request.seed))
     if output.file == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
@@ -101,7 +100,6 @@ def _write(request: Request, result: Result, output: Output, form: Any) -> None:
 def _record(request: Request, result: Result, out: Path) -> dict[str, Any]:
     """Everything about a finished request. Paths in it are relative to its own folder."""
     request = request.moved(Path.cwd(), out.parent.resolve())
-    inputs = {name: checksum(files) for name, files in _inputs(request, out.parent).items()}
     packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
     return {
         "mheal": __version__,
@@ -112,7 +110,7 @@ def _record(request: Request, result: Result, out: Path) -> dict[str, Any]:
         "columns": int(result.source.X.shape[1]),
         "labeled": result.labeled,
         "skipped": len(result.source.skipped),
-        "sha256": inputs,
+        "sha256": _checksums(request, out.parent),
         "picks": {"file": out.name, "count": len(result.picks), "sha256": picks_digest(result.picks)},
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -131,7 +129,7 @@ def _refuse_other_picks(result: Result, record: dict[str, Any]) -> None:
     raise UserError(f"the picks differ from the recorded ones, {why}: {remedy}")
 
 
-def _inputs(request: Request, folder: Path) -> dict[str, list[Path]]:
-    """The files that picks depend on, by what they are; paths are relative to the folder."""
-    files = {name: locate(folder / path).files for name in ("pool", "proba") if (path := getattr(request, name))}
-    return files | {name: [folder / path] for name in ("labeled", "keep") if (path := getattr(request, name))}
+def _checksums(request: Request, folder: Path) -> dict[str, str]:
+    """Of the files that picks depend on, by what they are; paths are relative to the folder."""
+    paths = {name: folder / path for name in INPUTS if (path := getattr(request, name))}
+    return {name: checksum(locate(path).files if name in ("pool", "proba") else [path]) for name, path in paths.items()}

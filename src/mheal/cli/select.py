@@ -58,11 +58,11 @@ def select(
 
 def _refuse_beside_rerun(context: typer.Context) -> None:
     """The record has these options: given beside it, they would seem to count."""
-    beside = []
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        free = parameter.name in ("rerun", "out", "format", "checkpoint", "quiet")
-        if source is not None and source.name == "COMMANDLINE" and not free:
-            beside.append("the pool" if parameter.name == "pool" else parameter.opts[0])
+    beside = [
+        "the pool" if parameter.name == "pool" else parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in ("rerun", "out", "format", "checkpoint", "quiet")
+        and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
+    ]
     if beside:
         raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave that out")

@@ -208,20 +208,23 @@ class Curves:
         p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
             all strategies and budgets for the budgets. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds
         """
-        tests: list[Row] = []
+        tests = []
         for name in self.others(against):
             ours, theirs = self.paired(name, against)
-            gap = ours - theirs
-            tests.append(_test(name, "aulc", None, area(self.budgets, gap)))
-            tests += [_test(name, self.metric, b, gap[:, i]) for i, b in enumerate(self.budgets.tolist())]
-        for family in ("aulc", self.metric):
-            members = [test for test in tests if test["metric"] == family]
-            for p in ("p_t", "p_wilcoxon"):
-                for test, corrected in zip(members, holm([test[p] for test in members]), strict=True):
-                    test[f"{p}_holm"] = float(corrected)
+            gaps = {
+                None: area(self.budgets, ours - theirs),
+                **dict(zip(self.budgets.tolist(), (ours - theirs).T, strict=True)),
+            }
+            for labels, gap in gaps.items():
+                mean, half = t_interval(gap)
+                metric = "aulc" if labels is None else self.metric
+                tests.append((name, metric, labels, mean, mean - half, mean + half, len(gap), *paired_tests(gap)))
         types = dict(strategy=str, metric=str, labels=int, difference=float, low=float, high=float, n=int)
-        types |= dict.fromkeys(("p_t", "p_wilcoxon", "p_t_holm", "p_wilcoxon_holm"), float)
-        return polars.DataFrame(tests, types)
+        frame = polars.DataFrame(tests, types | dict(p_t=float, p_wilcoxon=float), orient="row")
+        return frame.with_columns(
+            polars.col(p).map_batches(holm, polars.Float64).over("metric").alias(f"{p}_holm")
+            for p in ("p_t", "p_wilcoxon")
+        )
 
     def summary(self, against: str = "random") -> polars.DataFrame:
         """A row per strategy, the largest area first; null where `against` would be compared with itself.
@@ -242,10 +245,3 @@ class Curves:
         types = dict(strategy=str, aulc=float, aulc_half=float, rank=float, saved=float, saved_bound=str)
         types |= dict(saved_median=float, saved_median_bound=str, p_holm=float)
         return polars.DataFrame(rows, types, orient="row").sort("aulc", descending=True, maintain_order=True)
-
-
-def _test(strategy: str, metric: str, labels: int | None, gap: Floats) -> Row:
-    """A row of `Curves.significance`."""
-    (mean, half), (p_t, p_wilcoxon) = t_interval(gap), paired_tests(gap)
-    interval = dict(difference=float(mean), low=float(mean - half), high=float(mean + half), n=len(gap))
-    return dict(strategy=strategy, metric=metric, labels=labels, **interval, p_t=p_t, p_wilcoxon=p_wilcoxon)

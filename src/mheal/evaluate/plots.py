@@ -1,4 +1,4 @@
-"""Pictures, as the bytes of a PNG: learning curves, and those of a plan."""
+"""Pictures, as the bytes of a PNG: learning curves, those of a plan, and picks in their pool."""
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
+from sklearn.decomposition import PCA
 
+from ..scaling import comparable
+from ..selection import Selection
+from ..validation import as_array
 from .learning_curve import CurveFit, Resampled
 from .statistics import Floats, t_interval
 
@@ -18,6 +22,8 @@ BLUE, GREY, ORANGE = "#0072B2", "#555555", "#D55E00"
 OTHERS = (ORANGE, "#009E73", "#CC79A7", "#E69F00")
 MARKERS = "^Dv<>pP*Xhd8H"
 FEW = 4  # up to so many strategies, all get strong lines and bands
+SHOWN = 20_000  # rows of a pool that are drawn; more would not be told apart
+NUMBERED = 30  # picks that get their rank written beside them
 
 
 def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
@@ -63,7 +69,9 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
 
     splits = max(len(curves.seeds(name)) for name in curves.strategies)
     interval = ", mean and 95 % interval" if splits > 1 else ""
-    _label(ax, f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", f"test {curves.metric_title}", ink)
+    _label(
+        ax, f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", f"test {curves.metric_title}", ink=ink
+    )
     ax.set_facecolor(paper)
     ax.tick_params(colors=ink)
     ax.spines[["left", "bottom"]].set_color(ink)
@@ -122,9 +130,39 @@ def accuracy_picture(curve: Resampled, fit: CurveFit, now: int, most: int, targe
     return _png(figure)
 
 
-def _label(ax: Any, title: str, height: str, ink: str = "black") -> None:
+def pool_picture(X: Any, picks: Selection, seed: int) -> bytes:
+    """Left: the first two principal components of the pool with the picks. Right: the radius after each pick."""
+    points = comparable(as_array(X))
+    rows = np.arange(len(X)) if len(X) <= SHOWN else np.random.default_rng(seed).choice(len(X), SHOWN, replace=False)
+    shown, picked = points.take(rows), points.take(picks.indices)
+    if shown.shape[1] > 1:
+        plane = PCA(2, random_state=seed).fit(shown)
+        shown, picked = plane.transform(shown), plane.transform(picked)
+        kept = f"{plane.explained_variance_ratio_.sum():.0%} of the variance"
+    else:
+        shown, picked = (np.column_stack([part[:, 0], np.zeros(len(part))]) for part in (shown, picked))
+        kept = "its only column"
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
+    left.scatter(*shown.T, s=4, color="#999999", alpha=0.35, linewidths=0, rasterized=True)
+    left.scatter(*picked.T, s=22, c=np.arange(len(picked)), cmap="viridis_r", edgecolors="white", linewidths=0.5)
+    for rank, place in enumerate(picked[:NUMBERED], start=1):
+        left.annotate(str(rank), place, xytext=(3, 3), textcoords="offset points", fontsize=7)
+    _label(left, f"The pool in its first two principal components ({kept})", "", "")
+    left.set(xticks=[], yticks=[])
+    known = np.isfinite(picks.radius)
+    _label(right, "How far the farthest row is from the picks", "largest distance to the nearest pick", "picks")
+    if known.any():
+        right.plot(np.arange(1, len(picks) + 1)[known], picks.radius[known], color=BLUE, linewidth=2)
+        right.set_ylim(bottom=0)
+    else:
+        right.text(0.5, 0.5, "this strategy measures no distances", ha="center", transform=right.transAxes)
+    return _png(figure)
+
+
+def _label(ax: Any, title: str, height: str, along: str = "labels", ink: str = "black") -> None:
     ax.set_title(title, loc="left", fontsize=11, color=ink)
-    ax.set_xlabel("labels", color=ink)
+    ax.set_xlabel(along, color=ink)
     ax.set_ylabel(height, color=ink)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
