@@ -42,18 +42,10 @@ def test_the_page_can_be_written_without_a_run(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("# Theorem 1")
 
 
-def test_results_go_beside_the_code_in_a_checkout_and_else_below_the_working_directory(monkeypatch, tmp_path):
+def test_results_go_beside_the_code_in_a_checkout_and_else_below_the_working_directory(tmp_path):
     assert (HOME / "pyproject.toml").exists()
-    assert results() == HOME / "results"
-    monkeypatch.setattr(command, "HOME", tmp_path)
-    assert results() == Path("results")
-
-
-def test_the_default_folder_tells_quick_runs_apart(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "HOME", tmp_path / "installed")
-    monkeypatch.chdir(tmp_path)
-    assert main(["figure8", "--quick", "--seeds", "1", "--data", str(data), "--quiet"]) == 0
-    assert (tmp_path / "results" / "figure8-quick" / "figure8.png").exists()
+    assert results("figure8-quick") == HOME / "results" / "figure8-quick"
+    assert results("figure8-quick", tmp_path) == Path("results", "figure8-quick")
 
 
 def test_the_first_example_of_the_help_works_as_written(data, tmp_path, monkeypatch, capsys):

@@ -1,6 +1,5 @@
 """The results in results/: their rows are of the protocol of the code, and their pages are made from the rows alone."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +12,7 @@ from mheal_reproduction.paper.figure11.experiment import size_of
 from mheal_reproduction.paper.images.experiment import protocol
 from mheal_reproduction.paper.images.size import FULL
 from mheal_reproduction.paper.table1 import deep
-from mheal_reproduction.report import version_note
+from mheal_reproduction.report import version_note, write_page
 from mheal_reproduction.rows import VERSION, made_so, stored_rows
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -55,14 +54,12 @@ def without_note(page):
     return re.sub(rf"^{start}.*\n\n", "", page, count=1, flags=re.MULTILINE)
 
 
-def test_a_page_names_the_version_that_made_its_rows_if_it_is_not_the_present_one(tmp_path, monkeypatch):
-    shutil.copytree(RESULTS / "theorem1", tmp_path / "theorem1")
-    file = tmp_path / "theorem1" / "rows.jsonl"
-    made = json.loads(file.read_text().splitlines()[0])[VERSION]
-    monkeypatch.setattr(mheal, "__version__", made)
-    same = load("theorem1").write(tmp_path / "theorem1", None, False)
-    monkeypatch.setattr(mheal, "__version__", "9.8.7")
-    other = load("theorem1").write(tmp_path / "theorem1", None, False)
+def test_a_page_names_the_version_that_made_its_rows_if_it_is_not_the_present_one(tmp_path):
+    text = "# A page\n**Verdict:** reproduced.\n\nThe rest.\n"
+    rows = stored_rows(RESULTS / "theorem1")
+    made = rows[0][VERSION]
+    same = write_page(tmp_path, text, rows, made)
+    other = write_page(tmp_path, text, rows, "9.8.7")
     added = set(other.splitlines()) - set(same.splitlines())
     assert len(added) == 1
     assert made in min(added)

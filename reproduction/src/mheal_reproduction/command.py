@@ -53,7 +53,7 @@ def reproduce(
     chosen = load(experiment, Part(tuple(dataset or ()), tuple(method or ())))
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
-    folder = out or results() / (f"{chosen.folder}-quick" if quick else chosen.folder)
+    folder = out or results(f"{chosen.folder}-quick" if quick else chosen.folder)
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False)
     with as_progress(True, console) as progress:
         if page:
@@ -65,9 +65,9 @@ def reproduce(
     console.print(f"Written: {folder}", markup=False)
 
 
-def results() -> Path:
-    """Where results go: beside the code in a checkout, else below the working directory."""
-    return HOME / "results" if (HOME / "pyproject.toml").exists() else Path("results")
+def results(name: str, home: Path = HOME) -> Path:
+    """Where the results of this name go: beside the code in a checkout, else below the working directory."""
+    return home / "results" / name if (home / "pyproject.toml").exists() else Path("results", name)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -92,11 +92,11 @@ def median(values: Floats) -> str:
     return f"{middle:,.0f}" if np.isfinite(middle) else "–"
 
 
-def write_page(out: Path, text: str, rows: Iterable[Row]) -> str:
+def write_page(out: Path, text: str, rows: Iterable[Row], version: str = mheal.__version__) -> str:
     """Write README.md of the folder and return it: heading, verdict, a note of other versions of mheal, the rest."""
     heading, rest = text.split("\n", 1)
     verdict, rest = rest.split("\n\n", 1)
-    note = version_note(rows, mheal.__version__)
+    note = version_note(rows, version)
     top = [heading, fill(" ".join(verdict.split()), 120, break_long_words=False, break_on_hyphens=False), ""]
     page = "\n".join([*top, *([note, ""] if note else []), rest])
     out.mkdir(parents=True, exist_ok=True)

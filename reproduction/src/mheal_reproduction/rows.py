@@ -30,8 +30,10 @@ class RawRows:
     only, and all or none of those that were added together.
     """
 
-    def __init__(self, folder: Path, experiment: str, protocol: Mapping[str, Any]) -> None:
-        self.file, self.experiment = folder / "rows.jsonl", experiment
+    def __init__(
+        self, folder: Path, experiment: str, protocol: Mapping[str, Any], version: str = mheal.__version__
+    ) -> None:
+        self.file, self.experiment, self.version = folder / "rows.jsonl", experiment, version
         folder.mkdir(parents=True, exist_ok=True)
         lines: list[str] = []
         if self.file.exists():
@@ -51,7 +53,7 @@ class RawRows:
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write rows, all or none; floats keep six digits, and one that is not finite becomes null."""
-        about = {"experiment": self.experiment, VERSION: mheal.__version__}
+        about = {"experiment": self.experiment, VERSION: self.version}
         new = [about | {key: _plain(value) for key, value in row.items()} for row in rows]
         keys = [_key(row) for row in new]
         text = self._text + "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in new)

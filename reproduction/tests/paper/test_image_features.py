@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-import mheal
 from mheal_reproduction.networks.many import Fitted
 from mheal_reproduction.paper.images import features
 from mheal_reproduction.paper.images.features import Features, principal
@@ -31,9 +30,8 @@ def test_features_are_kept_beside_the_images_and_read_again(tmp_path, monkeypatc
     np.testing.assert_array_equal(again("codes", 1), first("codes", 1))
     with pytest.raises(TypeError):  # they are of another size
         Features("mnist", X, 10, tmp_path, replace(SIZE, dec_batches=4)).prepare(["dec"], [1], silent)
-    monkeypatch.setattr(mheal, "__version__", "9.9")  # and of another version
-    with pytest.raises(TypeError):
-        Features("mnist", X, 10, tmp_path, SIZE).prepare(["dec"], [1], silent)
+    with pytest.raises(TypeError):  # and of another version
+        Features("mnist", X, 10, tmp_path, SIZE, "9.9").prepare(["dec"], [1], silent)
 
 
 def test_rows_of_features_are_in_the_order_of_the_images(monkeypatch):

@@ -12,8 +12,8 @@ import mheal
 from mheal_reproduction.rows import RawRows, measure_all, versions
 
 
-def open_rows(folder, **protocol):
-    return RawRows(folder, "figure0", {"size": 10, **protocol})
+def open_rows(folder, version="1.2.3", **protocol):
+    return RawRows(folder, "figure0", {"size": 10, **protocol}, version)
 
 
 def row(dataset, seed, method="IWAL", **values):
@@ -97,13 +97,12 @@ def test_rows_that_fail_leave_nothing(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["protocol.json", "rows.jsonl"]
 
 
-def test_rows_name_the_version_of_mheal_that_made_them(tmp_path, monkeypatch):
+def test_rows_name_the_version_of_mheal_that_made_them(tmp_path):
     open_rows(tmp_path).add([row("wine", 0)])
-    monkeypatch.setattr(mheal, "__version__", "9.8.7")
-    again = open_rows(tmp_path)  # another version is no other protocol
+    again = open_rows(tmp_path, "9.8.7")  # another version is no other protocol
     again.add([row("wine", 1), row("wine", 2)])
     assert versions(again.rows[1:]) == ["9.8.7"]
-    assert len(versions(again.rows)) == 2
+    assert versions(again.rows) == ["1.2.3", "9.8.7"]
 
 
 def test_rows_of_another_protocol_are_refused(tmp_path):

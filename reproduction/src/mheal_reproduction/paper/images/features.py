@@ -33,8 +33,12 @@ Floats = npt.NDArray[np.float32]
 class Features:
     """The features of one dataset; `folder` keeps them, None does not."""
 
-    def __init__(self, name: str, images: Images, classes: int, folder: Path | None, size: Size = FULL) -> None:
+    def __init__(
+        self, name: str, images: Images, classes: int, folder: Path | None, size: Size = FULL,
+        version: str = mheal.__version__,
+    ) -> None:  # fmt: skip
         self.name, self.images, self.classes, self.folder, self.size = name, images, classes, folder, size
+        self.version = version
         self._found: dict[tuple[str, int], Floats] = {}
 
     def prepare(self, kinds: Sequence[str], seeds: Sequence[int], progress: Progress) -> None:
@@ -92,7 +96,7 @@ class Features:
     def _made(self, kind: str) -> dict[str, Any]:
         """What features of a kind depend on, beside the images and the seed."""
         about = self.size.simclr() if kind == "simclr" else self.size.autoencoder(self.name)
-        return {"mheal": mheal.__version__} | about
+        return {"mheal": self.version} | about
 
     def _file(self, kind: str, member: int) -> Path:
         assert self.folder is not None
