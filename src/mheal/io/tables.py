@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from ..exceptions import UserError
 from ..runtime.files import reading
 from ..tables.table import Table, refuse_unlike
-from .delimited import fault as delimited_fault
-from .delimited import read_delimited
+from .delimited import as_utf8, read_delimited
 
 
 def on_disk(files: Sequence[Path], name: str) -> Table:
@@ -21,15 +19,12 @@ def on_disk(files: Sequence[Path], name: str) -> Table:
 
 def scan(file: Path) -> pl.LazyFrame:
     """The rows of a Parquet file, none of them read yet. Categories become text, and arrays lists."""
-    simpler: Any = {}
     with reading(file):
         frame = pl.scan_parquet(file, glob=False)
-        for name, dtype in frame.collect_schema().items():
-            if isinstance(dtype, pl.Categorical | pl.Enum):
-                simpler[name] = pl.String
-            elif isinstance(dtype, pl.Array):
-                simpler[name] = pl.List(dtype.inner)
-        return frame.cast(simpler) if simpler else frame
+        types = frame.collect_schema()
+        texts = [name for name, dtype in types.items() if isinstance(dtype, pl.Categorical | pl.Enum)]
+        lists = [pl.col(name).arr.to_list() for name, dtype in types.items() if isinstance(dtype, pl.Array)]
+        return frame.with_columns(pl.col(texts).cast(pl.String), *lists)
 
 
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
@@ -47,40 +42,36 @@ def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
         if suffix == ".parquet":
             return scan(file).collect()
         if suffix == ".xlsx":
-            return _read_sheet(file, as_text)
-        try:
-            return _read_jsonl(file) if suffix == ".jsonl" else read_delimited(file, as_text)
-        except pl.exceptions.PolarsError:
-            if fault := _jsonl_fault(file) if suffix == ".jsonl" else delimited_fault(file):
-                raise UserError(f"cannot read {file.name}: {fault}") from None
-            raise
+            frame = pl.read_excel(file, engine="calamine", raise_if_empty=False)
+            return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
+        content = file.read_bytes()
+        if suffix == ".jsonl":
+            return _read_jsonl(content)
+        return read_delimited(as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)
 
 
-def _read_sheet(file: Path, as_text: Sequence[str]) -> pl.DataFrame:
-    """The first sheet of an Excel file."""
-    frame = pl.read_excel(file, engine="calamine", raise_if_empty=False)
-    return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
-
-
-def _read_jsonl(file: Path) -> pl.DataFrame:
-    with file.open("rb") as lines:  # a path would be taken for a pattern
-        frame = pl.read_ndjson(lines, infer_schema_length=None)
-        # polars returns the columns in a different order in every process: take the order of the first line.
-        lines.seek(0)
-        first = json.loads(next(line for line in lines if line.strip()))
+def _read_jsonl(content: bytes) -> pl.DataFrame:
+    try:
+        frame = pl.read_ndjson(content, infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        _refuse_line(content)
+        raise
+    # polars returns the columns in a different order in every process: take the order of the first line.
+    first = json.loads(next(line for line in BytesIO(content) if line.strip()))
     return frame.select(*first, *sorted(set(frame.columns) - set(first)))
 
 
-def _jsonl_fault(file: Path) -> str | None:
-    """The first line that is no JSON object; None where there is none."""
+def _refuse_line(content: bytes) -> None:
+    """Raise the error that names the first line that is no JSON object, if there is one."""
     empty = True
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                empty = False
-                try:
-                    if not isinstance(json.loads(line), dict):
-                        return f"line {number} is not a JSON object: write {{…}} on each line"
-                except json.JSONDecodeError as error:
-                    return f"line {number} is not JSON ({error.msg})"
-    return "it is empty" if empty else None
+    for number, line in enumerate(BytesIO(content), start=1):
+        if not line.strip():
+            continue
+        empty = False
+        try:
+            if not isinstance(json.loads(line), dict):
+                raise ValueError(f"line {number} is not a JSON object: write {{…}} on each line")
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} is not JSON ({error.msg})") from None
+    if empty:
+        raise ValueError("it is empty")
