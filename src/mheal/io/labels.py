@@ -1,6 +1,6 @@
 """Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,16 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
     file = Path(path)
     if not file.is_file():
         raise UserFileError(f"there is no file {str(path)!r} to read labels from")
-    columns = _columns(file, id_column)
+    return match(label_columns(file, id_column), file.name, ids, n_rows, id_column)
+
+
+def match(
+    columns: Mapping[str, Sequence[Any]], file: str, ids: Iterable[Any] | None, n_rows: int, id_column: str | None
+) -> Labels:
+    """The rows that the columns of a file name, and their labels."""
     if not columns:  # an export without tasks
         return Labels(np.empty(0, np.int64), np.empty(0, object))
-    key, by_id = _key(columns, ids is not None, id_column, file.name)
+    key, by_id = _key(columns, ids is not None, id_column, file)
     row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
     labelled: dict[int, Any] = {}
@@ -47,16 +53,16 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
         if labels is not None and is_blank(label):
             continue
         if is_blank(name):
-            raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
-        row = _row(name, row_of_id, n_rows, file.name)
+            raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
+        row = _row(name, row_of_id, n_rows, file)
         if labelled.setdefault(row, label) != label:
-            raise UserError(f"{file.name}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
+            raise UserError(f"{file}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
 
 
-def _columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
-    """The file's columns by name, its labels under the name `label`."""
+def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
+    """The columns of a file by name, its labels under the name `label`; Label Studio's own ids are left out."""
     suffix = file.suffix.lower()
     columns: dict[str, list[Any]]
     if suffix == ".json":
@@ -72,7 +78,7 @@ def _columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
     if FLAT in columns:
-        columns.pop("id", None)  # Label Studio's own
+        columns.pop("id", None)
     return columns
 
 
