@@ -39,14 +39,12 @@ def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
         folder = Path(source.items[rows[0]]).parents[len(Path(ids[0]).parts) - 1]
         prefix = "/data/local-files/?d=" + quote(folder.resolve().name)  # its document root is the folder's parent
         return [{"image": f"{prefix}/{quote(name)}"} for name in ids]
+    if source.cells is not None:
+        return source.cells[rows.tolist()].to_dicts()
     if source.files[0].suffix.lower() == ".parquet":
         from .shards import gather
 
         return gather(source.files, rows).to_dicts()
-    if source.kind == "table":
-        from .tables import read_frames
-
-        return read_frames(source.files)[rows.tolist()].to_dicts()
     return [{} for _ in rows]
 
 

@@ -38,50 +38,40 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     """
     if missing not in get_args(Missing):
         raise UserError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
-    whole = table.frame.select(schema.names).with_columns(pl.selectors.float().fill_nan(None))
-    empty = whole.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    if not empty.any():
-        return _filled(whole, table, schema, missing)
-    rows = empty.not_().arg_true().to_numpy().astype(np.int64)
-    found = _filled(whole.filter(~empty), table, schema, missing)
-    s, listed = "s" * (empty.sum() > 1), shortened([str(row) for row in empty.arg_true()], SHOWN)
-    note = f"{empty.sum():,} empty row{s} left out: {listed}"
-    return Features(found.X, rows if found.kept is None else rows[found.kept], [note, *found.notes])
-
-
-def _filled(frame: pl.DataFrame, table: Table, schema: Schema, missing: Missing) -> Features:
-    """The same for rows that are not empty."""
-    absent = {column.name: column.null_count() for column in frame if column.null_count()}
-    if not absent:
-        return Features(feature_array(frame, schema, table.name))
+    frame = table.frame.select(schema.names).with_columns(pl.selectors.float().fill_nan(None))
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    kept, n_empty, notes = ~empty, int(empty.sum()), []
+    if n_empty:
+        listed = shortened([str(row) for row in empty.arg_true()], SHOWN)
+        notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {listed}")
+    absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
     counts = _counts(absent, table)
-    if missing == "refuse":
-        name = next(iter(absent))
-        raise UserError(
-            f"{table.name}: row {first_row(frame[name].is_null())}, column {name!r} is empty, and missing values are "
-            f"refused ({counts}): fill them in, drop the rows, or leave the columns out"
-        )
-    lists = [f.name for f in schema.features if f.kind == "embedding" and f.name in absent]
-    if missing == "drop":
-        kept = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series().arg_true().to_numpy()
-        if not len(kept):
+    if absent and missing == "drop":
+        kept = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+        left = len(frame) - n_empty - int(kept.sum())
+        if not kept.any():
             raise UserError(f"{table.name}: every row has a missing value ({counts}): fill them in instead")
-        X = feature_array(frame[kept.tolist()], schema, table.name)
-        left = len(frame) - len(kept)
-        return Features(X, kept.astype(np.int64), [f"{left:,} rows with missing values are left out ({counts})"])
-    if lists:
-        raise UserError(
-            f"{table.name}: row {first_row(frame[lists[0]].is_null())}, column {lists[0]!r} is empty, and an embedding "
-            "cannot be filled in: drop such rows (--missing drop)"
-        )
-    often = [name for name in absent if absent[name] > OFTEN * len(frame)]
-    indicators = [frame[name].is_null().to_numpy() for name in often]
-    filled = frame.with_columns(_fill(frame[name]) for name in absent)
-    X = feature_array(filled, schema, table.name)
-    X = np.column_stack([X, *indicators]).astype(X.dtype) if indicators else X
-    added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
-    note = f"missing values filled in with the median or the most frequent value ({counts}){added}"
-    return Features(X, None, [note])
+        notes.append(f"{left:,} rows with missing values are left out ({counts})")
+        absent = {}
+
+    lists = [f.name for f in schema.features if f.kind == "embedding" and f.name in absent]
+    if refused := [*absent] if missing == "refuse" else lists:
+        row = first_row(frame[refused[0]].is_null() & ~empty)
+        why = "an embedding cannot be filled in: drop such rows (--missing drop)"
+        if missing == "refuse":
+            why = f"missing values are refused ({counts}): fill them in, drop the rows, or leave the columns out"
+        raise UserError(f"{table.name}: row {row}, column {refused[0]!r} is empty, and {why}")
+
+    rows = None if kept.all() else np.flatnonzero(kept.to_numpy())
+    frame = frame if rows is None else frame.filter(kept)
+    often = [name for name, n in absent.items() if n > OFTEN * len(frame)]
+    X = feature_array(frame.with_columns(_fill(frame[name]) for name in absent), schema, table.name)
+    if often:
+        X = np.column_stack([X, *(frame[name].is_null().to_numpy() for name in often)]).astype(X.dtype)
+    if absent:
+        added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
+        notes.append(f"missing values filled in with the median or the most frequent value ({counts}){added}")
+    return Features(X, rows, notes)
 
 
 def _counts(absent: Mapping[str, int], table: Table) -> str:

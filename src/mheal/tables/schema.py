@@ -69,25 +69,27 @@ class Schema:
         """What the columns of X are, and which columns are not used, in a line."""
         if self.text_column is not None:
             return f"column {self.text_column!r}" + self._not_used
-        kinds = {kind: [f for f in self.features if f.kind == kind] for kind in KINDS}
+        numbers, categories = [], []
+        for feature in self.features:
+            if feature.kind == "number":
+                how = self.written.get(feature.name)
+                numbers.append(feature.name + (f" [{how}]" if how else ""))
+            elif feature.kind == "category":
+                categories.append(f"{feature.name}: {feature.width} values")
         parts = []
-        if numbers := kinds["number"]:
-            shown = shortened([f.name + _how(self.written.get(f.name)) for f in numbers], LISTED)
-            parts.append(f"{len(numbers):,} numeric column{'s' if len(numbers) > 1 else ''} ({shown})")
-        if categories := kinds["category"]:
-            widths = [f"{f.name}: {f.width} values" for f in categories]
-            parts.append(f"{len(categories)} one-hot encoded ({shortened(widths, LISTED)})")
-        parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
+        if numbers:
+            s = "s" if len(numbers) > 1 else ""
+            parts.append(f"{len(numbers):,} numeric column{s} ({shortened(numbers, LISTED)})")
+        if categories:
+            parts.append(f"{len(categories)} one-hot encoded ({shortened(categories, LISTED)})")
+        lists = [feature for feature in self.features if feature.kind == "embedding"]
+        parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in lists]
         return " + ".join(parts) + self._not_used
 
     @property
     def _not_used(self) -> str:
         reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
         return f"; left out: {shortened(reasons, LISTED)}" if reasons else ""
-
-
-def _how(written: str | None) -> str:
-    return f" [{written}]" if written else ""
 
 
 def choose(
@@ -118,23 +120,27 @@ def choose(
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
     left_out = {name: "holds labels" for name in labels if name in others}
-    if columns is None and text_column is None and not also:
-        readable = [name for name in others if name not in labels]
-        text_column = readable[0] if len(readable) == 1 and _is_text(table, readable[0]) else None
-    if text_column is not None:
-        left_out |= {name: "not the text" for name in others if name != text_column and name not in left_out}
-        return Schema((), id_column, text_column, left_out, labels)
-    if columns is None:
-        names, left_out = _usable(table, others, left_out, also)
-        texts = [name for name in left_out if name not in labels and _is_long_text(table, name)]
+    readable = [name for name in others if name not in labels]
+    names = [*dict.fromkeys(chosen)]
+    if columns is not None:
+        if not columns or len(set(columns)) < len(columns):
+            raise UserError(f"columns must name one or more different columns of {table.name}, got {list(columns)}")
+        _refuse_unusable(table, names)
+        left_out = {}
+    elif not chosen and len(readable) == 1 and _is_text(table, readable[0], alone=True):
+        text_column = readable[0]
+    elif text_column is None:
+        names, reasons = _usable(table, readable, names)
+        left_out |= reasons
+        texts = [name for name in reasons if _is_text(table, name)]
         if not names and len(texts) == 1:
-            left_out = {name: reason for name, reason in left_out.items() if name != texts[0]}
-            return Schema((), id_column, texts[0], left_out, labels)
-        if not names:
+            text_column = texts[0]
+        elif not names:
             _refuse_useless(table, left_out, texts)
-    else:
-        names, left_out = [*dict.fromkeys([*columns, *also])], {}
-        _refuse_unusable(table, list(columns), names)
+    if text_column is not None:
+        left_out.pop(text_column, None)
+        left_out |= {name: "not the text" for name in readable if name != text_column and name not in left_out}
+        return Schema((), id_column, text_column, left_out, labels)
     if table.files:
         refuse_unlike(table.files, table.schemas, names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
@@ -172,31 +178,23 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
 
 def _names_rows(table: Table, name: str) -> bool:
     values = table.column(name)
-    fractions = values.dtype.is_float() and not (values.round() == values).all()
-    return (
-        kind_of(values.dtype) in ("numbers", "text")
-        and not fractions
-        and not (values.null_count() or values.is_duplicated().any())
-    )
+    if kind_of(values.dtype) not in ("numbers", "text") or values.null_count() or values.is_duplicated().any():
+        return False
+    return not values.dtype.is_float() or bool((values.round() == values).all())
 
 
-def _usable(
-    table: Table, names: Sequence[str], left_out: dict[str, str], also: Collection[str]
-) -> tuple[list[str], dict[str, str]]:
-    """The features where none were chosen, and the columns that are left out, with the reason."""
-    names = [name for name in names if name not in left_out]
+def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The features where none were chosen but `also`, and why the other columns are left out."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
     if embeddings:
-        others = {name: "not the embeddings" for name in names if name not in (*embeddings, *also)}
-        return [*dict.fromkeys([*embeddings, *also])], left_out | others
-    reasons = {name: _against(table, name) if name in also else _unlikely(table, name) for name in names}
-    usable = [name for name, reason in reasons.items() if reason is None]
-    left_out |= {name: reason for name, reason in reasons.items() if reason is not None}
-    if refused := [name for name in also if name in left_out]:
-        raise UserError(f"{table.name}: column {refused[0]!r} cannot be a feature ({left_out[refused[0]]})")
-    return usable, left_out
+        usable = [*dict.fromkeys([*embeddings, *also])]
+        return usable, {name: "not the embeddings" for name in names if name not in usable}
+    _refuse_unusable(table, also)
+    reasons = {name: _unlikely(table, name) for name in names if name not in also}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    return [name for name in names if name not in left_out], left_out
 
 
 def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[str]) -> NoReturn:
@@ -208,9 +206,7 @@ def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[s
     )
 
 
-def _refuse_unusable(table: Table, columns: list[str], names: list[str]) -> None:
-    if not columns or len(set(columns)) < len(columns):
-        raise UserError(f"columns must name one or more different columns of {table.name}, got {columns}")
+def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
         reason = _against(table, name)
         if reason is not None:
@@ -256,20 +252,13 @@ def _against(table: Table, name: str) -> str | None:
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 
 
-def _is_text(table: Table, name: str) -> bool:
-    """Whether a column, the only one, is text to read: of too many different values, or too long, to be a category."""
+def _is_text(table: Table, name: str, alone: bool = False) -> bool:
+    """Whether a column is text to read: sentences or, where it is the only column, too many words for a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
     values = table.column(name).drop_nulls()
-    return values.n_unique() > MAX_CATEGORIES or _is_long_text(table, name)
-
-
-def _is_long_text(table: Table, name: str) -> bool:
-    """Whether the values of a column are sentences rather than words."""
-    if not table.in_memory or kind_of(table.types[name]) != "text":
-        return False
-    length = table.column(name).drop_nulls().str.len_chars().mean()
-    return isinstance(length, float) and length >= LONG_TEXT
+    length = values.str.len_chars().mean()
+    return (isinstance(length, float) and length >= LONG_TEXT) or (alone and values.n_unique() > MAX_CATEGORIES)
 
 
 def _feature(table: Table, name: str) -> Feature:

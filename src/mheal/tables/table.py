@@ -73,17 +73,17 @@ class Table:
 
     def column(self, name: str) -> pl.Series:
         """The values of a column of a table in memory."""
-        return self.parts[0].select(name).collect().to_series()
+        return self.frame[name]
 
     def head(self, name: str) -> pl.Series:
         """The first values of a column, from as many parts as it takes."""
-        found = self.parts[0].select(name).head(HEAD).collect().to_series()
-        for part in self.parts[1:]:
-            if len(found) == HEAD:
+        found: list[pl.Series] = []
+        for part in self.parts:
+            found.append(part.select(name).head(HEAD).collect().to_series())
+            if sum(map(len, found)) >= HEAD:
                 break
-            more = part.select(name).head(HEAD - len(found)).collect().to_series()
-            found = found.append(more) if more.dtype == found.dtype else found  # other types are refused later
-        return found
+        same = [values for values in found if values.dtype == found[0].dtype]  # others are refused later
+        return pl.concat(same).head(HEAD)
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""

@@ -1,6 +1,7 @@
 """Text columns that hold numbers in other clothes: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
 
 import re
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
@@ -87,15 +88,11 @@ def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
     """Days since 1970, if all words are dates of one form."""
     if not DATE.match(words[0]):
         return None
-    for date in DATES:
-        for time in TIMES:
-            first = words.head(1).str.to_datetime(date + time, strict=False)
-            if first.null_count():
-                continue
-            moments = words.str.to_datetime(date + time, strict=False, time_unit="us")
-            if not moments.null_count():
-                whole = column.str.to_datetime(date + time, strict=False, time_unit="us")
-                return Converted(days(whole), "dates")
+    for form in map("".join, product(DATES, TIMES)):
+        if words.head(1).str.to_datetime(form, strict=False).null_count():
+            continue
+        if not words.str.to_datetime(form, strict=False, time_unit="us").null_count():
+            return Converted(days(column.str.to_datetime(form, strict=False, time_unit="us")), "dates")
     return None
 
 
