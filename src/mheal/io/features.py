@@ -9,8 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import UserError
-from ..tables.features import fits_float32
-from ..tables.missing import Missing, features
+from ..tables.features import Missing, features, fits_float32
 from ..tables.names import is_id
 from ..tables.schema import choose
 from ..tables.table import Table

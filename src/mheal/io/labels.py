@@ -1,5 +1,6 @@
 """Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,11 @@ import numpy.typing as npt
 
 from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
-from .label_studio import FLAT, label_field, read_export
+from ..runtime.files import reading
 from .locate import TABLES
+
+FLAT = "annotation_id"  # a field of flat exports; their `id` is Label Studio's number of the task, not ours
+LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,8 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
-    Without such a column, as in a file of picks, every item in the file counts as labelled.
+    Without such a column, as in a file of picks, every item in the file counts as labelled. Several labels in one
+    annotation are joined by |.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
@@ -66,20 +71,61 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     suffix = file.suffix.lower()
     columns: dict[str, list[Any]]
     if suffix == ".json":
-        records = read_export(file)
+        records = _records(file)
         fields = dict.fromkeys(field for record in records for field in record)
         columns = {field: [record.get(field) for record in records] for field in fields}
     elif suffix in TABLES:
         from .tables import read_frame
 
         columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
-        if label := label_field(columns, file.name):
-            columns["label"] = columns[label]
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
+    label = "label"
     if FLAT in columns:
+        found = [name for name in LABEL_NAMES if name in columns]
+        if not found:
+            names, held = ", ".join(LABEL_NAMES), ", ".join(sorted(columns))
+            raise UserError(f"{file.name}: the label is in none of {names}; it has {held}")
+        label = found[0]
         columns.pop("id", None)
+    if label in columns:
+        values = columns[label]
+        columns["label"] = [_joined(value, file.name) for value in values] if suffix == ".json" else values
     return columns
+
+
+def _records(file: Path) -> list[dict[str, Any]]:
+    """The fields of each item in a JSON file; of a task of Label Studio its data and, as label, each annotation."""
+    with reading(file):
+        tasks = json.loads(file.read_text(encoding="utf-8-sig"))
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise UserError(f"{file.name} is not a Label Studio export: it should be a list of tasks")
+    if not any(isinstance(task.get("data"), dict) for task in tasks):
+        return tasks
+    records = []
+    for task in tasks:
+        submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
+        labels = [[part.get("value") for part in one.get("result") or []] for one in submitted]
+        records += [{**task.get("data", {}), "label": label} for label in labels or [[]]]
+    return records
+
+
+def _label(value: Any, file: str) -> Any:
+    """The label in one result: {"choices": ["cat"]}, {"labels": [...]}, {"rating": 4} and so on, or the bare label."""
+    if not isinstance(value, dict):
+        return value
+    regions = [key for key in value if key.endswith("labels")]  # labels, rectanglelabels, brushlabels …
+    for key in ("choices", *regions, "text", "rating", "number"):
+        if key in value:
+            return _joined(value[key], file)
+    raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
+
+
+def _joined(results: Any, file: str) -> Any:
+    """The one label in these results, or in the only one, or several as one; None where there is none."""
+    labels = [_label(value, file) for value in (results if isinstance(results, list) else [results])]
+    different = [label for label in dict.fromkeys(labels) if label is not None]
+    return different[0] if len(different) == 1 else "|".join(map(str, different)) or None
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:

@@ -15,7 +15,7 @@ from .locate import TABLES, Located, locate
 from .source import Source, listed
 
 if TYPE_CHECKING:
-    from ..tables.missing import Missing
+    from ..tables.features import Missing
 
 
 def read_pool(
@@ -91,8 +91,8 @@ def _read_lines(files: Sequence[Path]) -> Source:
     """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
     import polars as pl
 
-    from .delimited import read_text
     from .features import not_empty
+    from .tables import read_text
 
     lines: list[str] = []
     for file in files:

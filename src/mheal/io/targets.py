@@ -14,8 +14,7 @@ from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 from ..tables.table import SHOWN, shortened
 from .arrays import open_arrays
-from .label_studio import FLAT
-from .labels import label_columns, match
+from .labels import FLAT, label_columns, match
 from .locate import TABLES, named_array
 from .source import Source
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import DataWarning, UserError, UserTypeError
-from .missing import Features, Missing, features
+from .features import Features, Missing, features
 from .schema import choose
 from .table import Table
 

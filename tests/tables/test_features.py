@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from mheal.exceptions import UserError, UserTypeError
+from mheal.tables.features import features
 from mheal.tables.frames import as_polars
-from mheal.tables.missing import features
 from mheal.tables.schema import choose
 from mheal.tables.table import Table
 
