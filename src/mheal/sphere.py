@@ -1,12 +1,12 @@
 """Onto the sphere: standardised columns and unit rows."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .exceptions import UserError
+from .runtime.threads import spans
 
 Floats = npt.NDArray[np.floating[Any]]
 Float64 = npt.NDArray[np.float64]
@@ -29,10 +29,9 @@ def as_matrix(X: npt.ArrayLike) -> Floats:
     return A
 
 
-def blocks(n_rows: int, width: int) -> Iterator[slice]:
+def blocks(n_rows: int, width: int) -> list[slice]:
     """Slices that cut n_rows rows of `width` numbers each into pieces of bounded memory."""
-    step = max(1, BLOCK // max(1, width))
-    return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
+    return [slice(lo, hi) for lo, hi in spans(n_rows, max(1, BLOCK // max(1, width)))]
 
 
 def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:

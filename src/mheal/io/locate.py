@@ -12,10 +12,9 @@ from pathlib import Path
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 
-ARRAYS = (".npy", ".npz")
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl")
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
-READABLE = (*ARRAYS, *TABLES, ".txt")
+READABLE = (".npy", ".npz", *TABLES, ".txt")
 UNDERSTOOD = f"a pool is a {', '.join(READABLE[:-1])} or .txt file, a folder of images, or a pattern of shards"
 WILD = re.compile(r"[*?\[]")
 

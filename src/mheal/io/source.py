@@ -22,7 +22,6 @@ class Source:
 
     X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
         cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
-    kind : "vectors", "table", "images" or "texts"
     features : what the columns of X are, in a line
     files : the files the rows came from
     ids : the id column's values, or image paths relative to their folder; None where rows have no names. Those of

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..classes import as_classes, is_blank, why_not_classes
+from ..classes import as_classes, as_column, missing, why_not_classes
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 from ..tables.table import SHOWN, shortened
@@ -41,15 +41,13 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     values, description = _values(target, Path(pool).name, source)
     if len(values) != source.n_rows:
         rows_there = f"{source.n_rows:,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
-        raise UserError(
-            f"{description} has {len(values):,} labels, but the pool has {rows_there}: give one for each row, or a "
-            "table with the columns row (or id) and label"
-        )
-    values = values if source.rows is None else [values[row] for row in source.rows]
-    rows = np.array([row for row, value in enumerate(values) if not is_blank(value)], np.int64)
+        remedy = "give one for each row, or a table with the columns row (or id) and label"
+        raise UserError(f"{description} has {len(values):,} labels, but the pool has {rows_there}: {remedy}")
+    cells = as_column(values) if source.rows is None else as_column(values)[source.rows]
+    rows = np.flatnonzero(~missing(cells))
     if not len(rows):
         raise UserError(f"{description}: there is no label at all")
-    labels = as_classes([values[row] for row in rows], description)
+    labels = as_classes(cells[rows], description)
     if why := why_not_classes(labels):
         raise UserError(f"{description}: {why}; name another target")
     classes, counts = np.unique(labels, return_counts=True)

@@ -73,15 +73,15 @@ def _series(column: Any, name: str) -> pl.Series:
     values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "fiub":
         return pl.Series(name, values)
-    absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
     if values.dtype.kind in "mM":
         return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
+    absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
+    cells = [None if gone else value for gone, value in zip(absent, values, strict=True)]
     present = values[~absent]
     if all(isinstance(value, bool | np.bool_) for value in present):
-        return pl.Series(name, [None if gone else bool(value) for gone, value in zip(absent, values, strict=True)])
+        return pl.Series(name, [None if cell is None else bool(cell) for cell in cells])
     if all(isinstance(value, int | float | np.number) for value in present):
         return pl.Series(name, np.where(absent, np.nan, values).astype(np.float64)).fill_nan(None)
-    if hasattr(present[0] if len(present) else None, "isoformat"):
-        moments: list[Any] = [None if gone else value for gone, value in zip(absent, values, strict=True)]
-        return pl.Series(name, np.array(moments, "datetime64[us]"))
-    return pl.Series(name, [None if gone else str(value) for gone, value in zip(absent, values, strict=True)])
+    if hasattr(present[0], "isoformat"):
+        return pl.Series(name, np.array(cells, "datetime64[us]"))
+    return pl.Series(name, [None if cell is None else str(cell) for cell in cells])
