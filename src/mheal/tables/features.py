@@ -151,13 +151,11 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
 
 
 def _refuse_missing(column: pl.Series, place: str, start: int) -> None:
-    if column.null_count():
-        row = start + first_row(column.is_null())
-        raise UserError(f"{place.format(row, column.name)} is empty: {REMEDY}")
-    if column.dtype.is_float() and not column.is_finite().all():
-        at = first_row(~column.is_finite())
-        wrong = "NaN" if column[at] != column[at] else "infinite"
-        raise UserError(f"{place.format(start + at, column.name)} is {wrong}: {REMEDY}")
+    fault = column.is_finite().not_().fill_null(True) if column.dtype.is_float() else column.is_null()
+    if fault.any():
+        row = first_row(fault)
+        wrong = "empty" if column[row] is None else "infinite" if abs(column[row]) > 0 else "NaN"
+        raise UserError(f"{place.format(start + row, column.name)} is {wrong}: {REMEDY}")
 
 
 def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], place: str, start: int) -> Array:

@@ -1,13 +1,12 @@
 """The schema of a table: which columns are features, of what kind, and which column names the rows.
 
-There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster: they
-differ only in how their values are read. The schema depends on names and types of columns; values are read where types
-do not tell.
+There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster. It
+depends on names and types of columns; values are read where types do not tell.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -67,29 +66,16 @@ class Schema:
     @property
     def description(self) -> str:
         """What the columns of X are, and which columns are not used, in a line."""
-        if self.text_column is not None:
-            return f"column {self.text_column!r}" + self._not_used
-        numbers, categories = [], []
-        for feature in self.features:
-            if feature.kind == "number":
-                how = self.written.get(feature.name)
-                numbers.append(feature.name + (f" [{how}]" if how else ""))
-            elif feature.kind == "category":
-                categories.append(f"{feature.name}: {feature.width} values")
-        parts = []
-        if numbers:
-            s = "s" if len(numbers) > 1 else ""
-            parts.append(f"{len(numbers):,} numeric column{s} ({shortened(numbers, LISTED)})")
-        if categories:
+        parts = [] if self.text_column is None else [f"column {self.text_column!r}"]
+        kinds = {kind: [feature for feature in self.features if feature.kind == kind] for kind in KINDS}
+        if numbers := [f.name for f in kinds["number"]]:
+            hows = [f"{name} [{self.written[name]}]" if name in self.written else name for name in numbers]
+            parts.append(f"{len(numbers):,} numeric column{'s' * (len(numbers) > 1)} ({shortened(hows, LISTED)})")
+        if categories := [f"{f.name}: {f.width} values" for f in kinds["category"]]:
             parts.append(f"{len(categories)} one-hot encoded ({shortened(categories, LISTED)})")
-        lists = [feature for feature in self.features if feature.kind == "embedding"]
-        parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in lists]
-        return " + ".join(parts) + self._not_used
-
-    @property
-    def _not_used(self) -> str:
+        parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
         reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
-        return f"; left out: {shortened(reasons, LISTED)}" if reasons else ""
+        return " + ".join(parts) + (f"; left out: {shortened(reasons, LISTED)}" if reasons else "")
 
 
 def choose(
@@ -136,7 +122,11 @@ def choose(
         if not names and len(texts) == 1:
             text_column = texts[0]
         elif not names:
-            _refuse_useless(table, left_out, texts)
+            held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
+            texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
+            remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
+            wrong = f"{table.name} has no column to tell rows apart by, but {held}"
+            raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
     if text_column is not None:
         left_out.pop(text_column, None)
         left_out |= {name: "not the text" for name in readable if name != text_column and name not in left_out}
@@ -197,15 +187,6 @@ def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[li
     return [name for name in names if name not in left_out], left_out
 
 
-def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[str]) -> NoReturn:
-    held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
-    texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
-    remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
-    raise UserError(
-        f"{table.name} has no column to tell rows apart by, but {held}: choose columns (--columns, --with){remedy}"
-    )
-
-
 def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
         reason = _against(table, name)
@@ -235,14 +216,10 @@ def _unlikely(table: Table, name: str) -> str | None:
 def _against(table: Table, name: str) -> str | None:
     """Why a column cannot be a feature; None where it can."""
     kind = kind_of(table.types[name])
-    if kind == "nothing":
+    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
         return "empty"
-    if table.in_memory and table.column(name).is_null().all():
-        return "empty"
-    if kind in ("numbers", "embeddings"):
-        return None
     if kind != "text":
-        return None if kind == "dates or times" else "neither numbers nor text"
+        return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
         raise UserError(
             f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "

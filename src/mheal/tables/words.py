@@ -32,11 +32,7 @@ class Converted(NamedTuple):
 def without_missing(column: pl.Series) -> pl.Series:
     """A text column without surrounding space, with null for "NA", "?" and other words for nothing."""
     text = column.str.strip_chars()
-    return (
-        pl.select(pl.when(text.str.to_lowercase().is_in(MISSING)).then(None).otherwise(text))
-        .to_series()
-        .alias(column.name)
-    )
+    return text.set(text.str.to_lowercase().is_in(MISSING), None)
 
 
 def as_numbers(column: pl.Series) -> Converted | None:
@@ -46,8 +42,7 @@ def as_numbers(column: pl.Series) -> Converted | None:
         return None
     lower = set(words.str.to_lowercase().unique().head(3))
     if any(lower <= pair for pair in BOOLEANS):
-        truth = column.str.to_lowercase().is_in(TRUE)
-        return Converted(pl.select(pl.when(column.is_not_null()).then(truth).cast(pl.Float64)).to_series(), "yes or no")
+        return Converted(column.str.to_lowercase().is_in(TRUE).cast(pl.Float64), "yes or no")
     return _dates(column, words) or _written(column, words)
 
 
@@ -68,7 +63,7 @@ def _written(column: pl.Series, words: pl.Series) -> Converted | None:
     elif form:
         values = values.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     numbers = values.cast(pl.Float64, strict=False)
-    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series().alias(column.name)
+    numbers = numbers.set(~numbers.is_finite(), None)
     others = tuple(words.filter(~found[form]).unique(maintain_order=True))
     return Converted(numbers, ", ".join(filter(None, (form and f"with {form}", marks))), others)
 
