@@ -131,15 +131,13 @@ def _joined(results: Any, file: str) -> Any:
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
     """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
     named = id_column or "id"
-    id_names = [name for name in (named, "id") if name in columns]
     # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
-    if pool_has_ids and id_names and (id_names[0] == named or "row" not in columns):
-        return id_names[0], True
-    if "row" in columns:
-        return "row", False
-    if id_names:
+    for name in (named, "row", "id"):
+        if name in columns and (pool_has_ids or name == "row"):
+            return name, pool_has_ids and (name != "row" or name == named)
+    if found := [name for name in (named, "id") if name in columns]:
         remedy = "name its id column, or give row numbers in a column 'row'"
-        raise UserError(f"{file} names items by {id_names[0]!r}, but the pool was read without ids: {remedy}")
+        raise UserError(f"{file} names items by {found[0]!r}, but the pool was read without ids: {remedy}")
     wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
 

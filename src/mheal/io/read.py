@@ -56,15 +56,15 @@ def read_pool(
         remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
         raise UserError(f"{name} does not fit into memory: {remedy}") from error
     features = ", ".join(filter(None, (read.features, made.description)))
-    if read.kind != "images":
-        texts = read.X if read.kind == "texts" else None
-        notes = [f"{what}: {len(at):,}, row {listed(read.numbers(np.array(at)))}" for what, at in made.notes]
-        return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
-    unread = dict(made.skipped)
-    files = [file for at, file in enumerate(located.files) if at not in unread]
-    ids = [file.relative_to(located.base).as_posix() for file in files]
-    skipped = [(located.files[at], reason) for at, reason in made.skipped]
-    return Source(made.X, "images", features, files, ids, None, files, skipped)
+    if read.kind == "images":
+        unread = dict(made.skipped)
+        files = [file for at, file in enumerate(located.files) if at not in unread]
+        ids = [file.relative_to(located.base).as_posix() for file in files]
+        skipped = [(located.files[at], reason) for at, reason in made.skipped]
+        return Source(made.X, "images", features, files, ids, None, files, skipped)
+    texts = read.X if read.kind == "texts" else None
+    notes = [f"{what}: {len(at):,}, row {listed(read.numbers(np.array(at)))}" for what, at in made.notes]
+    return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
 
 
 def _not_embedded(
