@@ -73,9 +73,9 @@ def _not_embedded(
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     files = located.files
     if located.form in TABLES:
-        from .features import read_features
+        from .tables import read_table
 
-        return read_features(files, name, **chosen, target=target, answers=answers, missing=missing)
+        return read_table(files, name, **chosen, target=target, answers=answers, missing=missing)
     for option, value in chosen.items():
         if value:
             raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
@@ -91,8 +91,7 @@ def _read_lines(files: Sequence[Path]) -> Source:
     """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
     import polars as pl
 
-    from .features import not_empty
-    from .tables import read_text
+    from .tables import not_empty, read_text
 
     lines: list[str] = []
     for file in files:

@@ -1,7 +1,6 @@
 """Targets: the class of every row of a pool, from a column, an array, the folders of images, or a file of labels."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,6 @@ from .source import Source
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
 FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
-
-
-def is_column(target: str, columns: Sequence[str], table: str) -> bool:
-    """Whether a target is a column of the table; refuses one that is neither that nor a file."""
-    if target in columns or named_array(target)[0].is_file():
-        return target in columns
-    close = get_close_matches(target, columns, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
-    raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
 def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], str]:

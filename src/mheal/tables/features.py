@@ -81,7 +81,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
 
 
 def _counts(absent: Mapping[str, int], table: Table) -> str:
-    words = {name: ", ".join(map(repr, others[:3])) for name, others in table.not_numbers.items()}
+    words = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items() if found.others}
     shown = [f"{n}: {k:,}" + (f", with {words[n]}" if n in words else "") for n, k in absent.items()]
     return shortened(shown, SHOWN)
 

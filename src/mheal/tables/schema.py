@@ -134,7 +134,7 @@ def choose(
     if table.files:
         refuse_unlike(table.files, table.schemas, names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
-    written = {name: how for name, how in table.written.items() if name in names}
+    written = {name: found.written for name, found in table.converted.items() if name in names and found.written}
     return Schema(tuple(features), id_column, None, left_out, labels, _dtype(table, names), written)
 
 

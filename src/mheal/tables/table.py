@@ -8,7 +8,7 @@ from typing import Self
 import polars as pl
 
 from ..exceptions import UserError
-from .words import as_numbers, days, without_missing
+from .words import Converted, as_numbers, without_missing
 
 SHOWN = 20  # names that an error lists
 HEAD = 10_000  # values that tell whether a column measures anything
@@ -21,35 +21,28 @@ class Table:
     name : what errors call it
     parts : its rows, in order: one part in memory, or one for each file, which is read only where values are needed
     files : names of the parts that are left on disk; their values may not be counted, as ids and texts must be
-    written : columns of text that hold numbers, and how these are written
-    not_numbers : words in columns of numbers that are no numbers, and count as missing
+    converted : columns of texts or dates that were read as numbers
     """
 
     name: str
     parts: Sequence[pl.LazyFrame]
     files: Sequence[str] = ()
-    written: Mapping[str, str] = field(default_factory=dict)
-    not_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    converted: Mapping[str, Converted] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: pl.DataFrame, name: str, as_text: Sequence[str | None] = ()) -> Self:
         """A table in memory. Texts that hold numbers, and dates, become numbers, but not in columns `as_text`."""
-        columns, written, not_numbers = [], {}, {}
+        columns, converted = [], {}
         for column in frame:
             if isinstance(column.dtype, pl.Categorical | pl.Enum):
                 column = column.cast(pl.String)
-            if column.name not in as_text and column.dtype.is_temporal():
-                column, written[column.name] = days(column).alias(column.name), "dates"
-            elif column.name not in as_text and column.dtype == pl.String:
-                column = without_missing(column)
+            if column.name not in as_text and (column.dtype == pl.String or column.dtype.is_temporal()):
+                column = without_missing(column) if column.dtype == pl.String else column
                 if (numbers := as_numbers(column)) is not None:
+                    converted[column.name] = numbers
                     column = numbers.values.alias(column.name)
-                    if numbers.written:
-                        written[column.name] = numbers.written
-                    if numbers.others:
-                        not_numbers[column.name] = numbers.others
             columns.append(column)
-        return cls(name, [frame.with_columns(columns).lazy()], written=written, not_numbers=not_numbers)
+        return cls(name, [frame.with_columns(columns).lazy()], converted=converted)
 
     @cached_property
     def schemas(self) -> list[Mapping[str, pl.DataType]]:

@@ -36,7 +36,9 @@ def without_missing(column: pl.Series) -> pl.Series:
 
 
 def as_numbers(column: pl.Series) -> Converted | None:
-    """The numbers that a text column holds, from `without_missing`; None where it holds text."""
+    """The numbers that a column of dates, or of text from `without_missing`, holds; None where it holds text."""
+    if column.dtype.is_temporal():
+        return Converted(days(column), "dates")
     words = column.drop_nulls()
     if words.is_empty():
         return None
