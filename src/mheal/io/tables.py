@@ -86,9 +86,8 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
         raise UserError(f"{where} holds {texts.dtype}, not text")
     words = texts.drop_nulls().head(1000).str.strip_chars()
     if len(words) and words.str.contains(r"^[-+0-9.,;\seE]+$").all():
-        raise UserError(
-            f"{where} holds numbers, not texts: save a table of numbers as .csv, with names of columns, or as .npy"
-        )
+        remedy = "save a table of numbers as .csv, with names of columns, or as .npy"
+        raise UserError(f"{where} holds numbers, not texts: {remedy}")
     blank = (texts.fill_null("").str.strip_chars() == "").to_numpy()
     if blank.all():
         raise UserError(f"{where} holds no text at all")

@@ -164,8 +164,6 @@ def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], pl
     unequal = lengths != feature.width
     if unequal.any():
         row = first_row(unequal)
-        raise UserError(
-            f"{place.format(start + row, column.name)} has {lengths[row]} numbers, but the first has {feature.width}: "
-            "embeddings must be of one length"
-        )
+        wrong = f"has {lengths[row]} numbers, but the first has {feature.width}"
+        raise UserError(f"{place.format(start + row, column.name)} {wrong}: embeddings must be of one length")
     return column.explode().cast(kind).to_numpy().reshape(len(column), feature.width)

@@ -22,10 +22,8 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
     schema = choose(table)
     if schema.text_column is not None:
-        raise UserTypeError(
-            f"X has no column to tell rows apart by but the texts in {schema.text_column!r}: embed them first "
-            "(mheal.embed), or group them into categories"
-        )
+        wrong = f"X has no column to tell rows apart by but the texts in {schema.text_column!r}"
+        raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
     made = features(table, schema, missing)
     for note in [*([schema.description] if schema.left_out or schema.written else []), *made.notes]:
         warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..exceptions import UserError
-from .names import INDEXES, UUID, code, is_answer, is_id
+from .names import INDEXES, code, is_answer, is_id
 from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
@@ -158,11 +158,9 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     repeated = values.is_duplicated()
     if repeated.any():
         value = values[first_row(repeated)]
-        rows = (values == value).arg_true()
-        raise UserError(
-            f"{table.name}: the id {value!r} in column {named!r} is that of rows {rows[0]} and {rows[1]}: "
-            f"make ids unique, {remedy}"
-        )
+        one, other = (values == value).arg_true()[:2]
+        wrong = f"the id {value!r} in column {named!r} is that of rows {one} and {other}"
+        raise UserError(f"{table.name}: {wrong}: make ids unique, {remedy}")
     return named
 
 
@@ -202,14 +200,11 @@ def _unlikely(table: Table, name: str) -> str | None:
         return "row numbers"
     if kind in ("numbers", "text") and is_id(name):
         return "an id"
-    if kind == "numbers" or (kind == "text" and table.in_memory):
-        values = table.head(name)
-        if reason := code(name, values):
-            return reason
-        if kind == "text" and values.drop_nulls().head(100).str.contains(UUID).any():
-            return "ids"
-        if kind == "text" and table.column(name).drop_nulls().n_unique() == 1:
-            return "one value"
+    counted = kind == "text" and table.in_memory
+    if (counted or kind == "numbers") and (reason := code(name, table.head(name))):
+        return reason
+    if counted and table.column(name).drop_nulls().n_unique() == 1:
+        return "one value"
     return _against(table, name)
 
 
@@ -221,10 +216,8 @@ def _against(table: Table, name: str) -> str | None:
     if kind != "text":
         return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
-        raise UserError(
-            f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
-            "choose the columns that are features, or leave it out"
-        )
+        wrong = f"column {name!r} holds text, which is understood only of a pool that is read into memory"
+        raise UserError(f"{table.name}: {wrong}: choose the columns that are features, or leave it out")
     different = table.column(name).drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 

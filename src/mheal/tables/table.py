@@ -59,7 +59,7 @@ class Table:
         """Whether values may be counted: distinct texts, repeated ids."""
         return not self.files
 
-    @property
+    @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows of a table in memory."""
         return self.parts[0].collect()
@@ -80,11 +80,8 @@ class Table:
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""
-        for part in self.parts:
-            first = part.select(pl.col(name).drop_nulls()).head(1).collect().to_series()
-            if len(first):
-                return len(first[0])
-        return 0
+        firsts = (part.select(pl.col(name).drop_nulls()).head(1).collect().to_series() for part in self.parts)
+        return next((len(first[0]) for first in firsts if len(first)), 0)
 
 
 def kind_of(dtype: pl.DataType) -> str:
