@@ -45,7 +45,6 @@ def stream_shards(
         check(shape, dtype)
     checkpoint.begin({"files": [file_mark(file) for file in files], "features": schema.names})
     A = checkpoint.scratch("pool", shape, dtype)
-
     step = max(1, slice_bytes // max(1, A[:1].nbytes))
 
     def copy(at: int) -> dict[str, npt.NDArray[Any]]:

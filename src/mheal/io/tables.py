@@ -22,7 +22,7 @@ from ..runtime.files import reading
 from ..tables.features import Missing, features, fits_float32
 from ..tables.names import is_id
 from ..tables.schema import choose
-from ..tables.table import SHOWN, Table, refuse_unlike, shortened
+from ..tables.table import SHOWN, Table, plain, refuse_unlike, shortened
 from .locate import named_array
 from .source import Kind, Source, listed
 
@@ -113,11 +113,7 @@ def on_disk(files: Sequence[Path], name: str) -> Table:
 def scan(file: Path) -> pl.LazyFrame:
     """The rows of a Parquet file, none of them read yet. Categories become text, and arrays lists."""
     with reading(file):
-        frame = pl.scan_parquet(file, glob=False)
-        types = frame.collect_schema()
-        texts = [name for name, dtype in types.items() if isinstance(dtype, pl.Categorical | pl.Enum)]
-        lists = [pl.col(name).arr.to_list() for name, dtype in types.items() if isinstance(dtype, pl.Array)]
-        return frame.with_columns(pl.col(texts).cast(pl.String), *lists)
+        return plain(pl.scan_parquet(file, glob=False))
 
 
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """The one place where picks become files: tables, Label Studio tasks, or a page of thumbnails."""
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -90,7 +91,5 @@ def picks_frame(picks: "Selection", source: Source) -> "polars.DataFrame":
 
 def picks_digest(picks: "Selection") -> str:
     """SHA-256 of the picks, whatever the format of their file."""
-    import hashlib
-
     columns = (picks.indices, picks.cluster, picks.gain, picks.radius)
     return hashlib.sha256(b"".join(np.ascontiguousarray(column).tobytes() for column in columns)).hexdigest()

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 import polars as pl
 
 from ..exceptions import UserError
 from .words import Converted, as_numbers, without_missing
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 SHOWN = 20  # names that an error lists
 HEAD = 10_000  # values that tell whether a column measures anything
@@ -33,9 +35,7 @@ class Table:
     def of(cls, frame: pl.DataFrame, name: str, as_text: Sequence[str | None] = ()) -> Self:
         """A table in memory. Texts that hold numbers, and dates, become numbers, but not in columns `as_text`."""
         columns, converted = [], {}
-        for column in frame:
-            if isinstance(column.dtype, pl.Categorical | pl.Enum):
-                column = column.cast(pl.String)
+        for column in plain(frame):
             if column.name not in as_text and (column.dtype == pl.String or column.dtype.is_temporal()):
                 column = without_missing(column) if column.dtype == pl.String else column
                 if (numbers := as_numbers(column)) is not None:
@@ -84,17 +84,25 @@ class Table:
         return next((len(first[0]) for first in firsts if len(first)), 0)
 
 
+def plain(frame: Frame) -> Frame:
+    """A frame with its categories as text and its arrays as lists."""
+    types = frame.collect_schema()
+    texts = [name for name, dtype in types.items() if isinstance(dtype, pl.Categorical | pl.Enum)]
+    lists = [pl.col(name).arr.to_list() for name, dtype in types.items() if isinstance(dtype, pl.Array)]
+    return frame.with_columns(pl.col(texts).cast(pl.String), *lists)
+
+
 def kind_of(dtype: pl.DataType) -> str:
     """What a column of this type holds, in a word."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "numbers"
     if dtype.is_temporal():
         return "dates or times"
-    if dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum):
+    if dtype == pl.String:
         return "text"
     if dtype == pl.Null:
         return "nothing"
-    return "embeddings" if isinstance(dtype, pl.List | pl.Array) and dtype.inner.is_numeric() else "other values"
+    return "embeddings" if isinstance(dtype, pl.List) and dtype.inner.is_numeric() else "other values"
 
 
 def first_row(mask: pl.Series) -> int:
