@@ -64,6 +64,11 @@ def test_missing_values_are_refused_if_asked_for():
         of(table(), "mean")
 
 
+def test_empty_rows_do_not_shift_the_row_that_is_named():
+    with pytest.raises(UserError, match="row 4, column 'a' is empty"):
+        of(table(a=[0.5, None, 1, 2, None, *uneven(ROWS - 5)], c=["x", None, *"xy" * (ROWS // 2 - 1)]), "refuse")
+
+
 def test_words_that_are_no_numbers_are_named():
     found = of(table(a=["about 7", *map(str, uneven(ROWS - 1))]))
     assert "a: 1, with 'about 7'" in found.notes[0]

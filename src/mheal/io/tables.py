@@ -5,6 +5,7 @@ The encoding and the separator of a text file are found out, and errors name the
 
 import csv
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -135,7 +136,7 @@ def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
             return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
         content = file.read_bytes()
         if suffix == ".jsonl":
-            return _read_jsonl(content)
+            return _read_jsonl(content.removeprefix(BOM_UTF8))
         return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)
 
 
