@@ -108,6 +108,7 @@ def choose(
     left_out = {name: "holds labels" for name in labels if name in others}
     readable = [name for name in others if name not in labels]
     names = [*dict.fromkeys(chosen)]
+
     if columns is not None:
         if not columns or len(set(columns)) < len(columns):
             raise UserError(f"columns must name one or more different columns of {table.name}, got {list(columns)}")

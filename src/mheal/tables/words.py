@@ -12,9 +12,11 @@ FEWEST = 10  # and from so many
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
-PLAIN = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-ENGLISH = r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?"
-EUROPEAN = r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?"
+FORMS = {  # how numbers are written
+    "": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
+    "thousands": r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?",
+    "decimal commas": r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?",
+}
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
 TIMES = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%SZ", "T%H:%M:%S%.fZ", " %H:%M:%S%.f")
 DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
@@ -49,25 +51,21 @@ def as_numbers(column: pl.Series) -> Converted | None:
 
 
 def _written(column: pl.Series, words: pl.Series) -> Converted | None:
-    bare, marks = _bare(words)
-    found = {
-        form: bare.str.contains(f"^({pattern})$")
-        for form, pattern in {"": PLAIN, "thousands": ENGLISH, "decimal commas": EUROPEAN}.items()
-    }
+    bare, marks = _bare(column)
+    found = {form: bare.drop_nulls().str.contains(f"^({pattern})$") for form, pattern in FORMS.items()}
     form = max(found, key=lambda name: int(found[name].sum()))  # of equal ones the first
     numbers_there = int(found[form].sum())
     if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
-    values, _ = _bare(column)
-    values = values.str.replace_all(r"[ '_]", "")
+    values = bare.str.replace_all(r"[ '_]", "")
     if form == "thousands":
         values = values.str.replace_all(",", "", literal=True)
     elif form:
         values = values.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     numbers = values.cast(pl.Float64, strict=False)
-    numbers = numbers.set(~numbers.is_finite(), None)
     others = tuple(words.filter(~found[form]).unique(maintain_order=True))
-    return Converted(numbers, ", ".join(filter(None, (form and f"with {form}", marks))), others)
+    written = ", ".join(filter(None, (form and f"with {form}", marks)))
+    return Converted(numbers.set(~numbers.is_finite(), None), written, others)
 
 
 def _bare(words: pl.Series) -> tuple[pl.Series, str]:
