@@ -22,7 +22,7 @@ from .strategy import Seed, Strategy
 from .validation import is_frame
 
 if TYPE_CHECKING:
-    from .tables.missing import Missing
+    from .tables.features import Missing
 
 
 def select(

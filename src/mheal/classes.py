@@ -12,7 +12,6 @@ Rows = npt.NDArray[np.int64]
 
 FEW = 20  # so many different fractions may be classes: half stars are, prices are not
 _LARGEST = 2**53  # whole floats beyond it may be rounded
-
 _REMEDY = "labels must be all whole numbers or all strings"
 
 
@@ -45,21 +44,17 @@ def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
     if len(different) == 1:
         return f"all labels are {different[0].item()!r}: there is nothing to learn from one class"
     if 2 * len(different) > len(classes):
-        return (
-            f"there are {len(different):,} different values in {len(classes):,} rows: these are ids or measurements, "
-            "not classes"
-        )
+        counts = f"{len(different):,} different values in {len(classes):,} rows"
+        return f"there are {counts}: these are ids or measurements, not classes"
     return None
 
 
 def missing(labels: Any) -> npt.NDArray[np.bool_]:
     """Which labels are missing: None, NaN, NA, or an empty string."""
     values = as_column(labels)
-    if values.dtype.kind == "f":
-        return np.isnan(values)
     if values.dtype.kind in "OU":
         return np.fromiter((is_blank(value) for value in values), bool, len(values))
-    return np.zeros(len(values), bool)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
 
 
 def is_blank(value: Any) -> bool:
@@ -91,23 +86,22 @@ def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[
     y : a label for each row of `labeled`, or for each of the n rows, None or NaN where it is missing. Without
         `labeled`, the rows that have one are meant; with it, its rows without one are still being labelled
     """
+    rows = as_labeled(labeled, n)
     if y is None:
-        rows = as_labeled(labeled, n)
         return rows, rows, np.empty(0, np.int64)
     labels = as_column(y)
+    absent = missing(labels)
     if labeled is None:
         if len(labels) != n:
             remedy = "name their rows in `labeled`, or give one for each row of X, None where it is missing"
             raise UserError(f"y has {len(labels)} labels, and X has {n} rows: {remedy}")
-        rows = np.flatnonzero(~missing(labels))
+        rows = np.flatnonzero(~absent)
         return rows, rows, labels[rows]
-    rows = as_labeled(labeled, n)
     if len(labels) == n != len(rows):
-        known = rows[~missing(labels)[rows]]
+        known = rows[~absent[rows]]
         return rows, known, labels[known]
     if len(labels) != len(rows):
         raise UserError(f"y has {len(labels)} labels, but labeled names {len(rows)} rows: give one for each")
-    absent = missing(labels)
     if absent.any():
         row = int(rows[absent.argmax()])
         raise UserError(f"y has no label for row {row}, which `labeled` names: label it, or leave it out of `labeled`")
@@ -115,11 +109,11 @@ def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[
 
 
 def _from_objects(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    kinds = sorted({type(value).__name__ for value in values})
+    kinds = " and ".join(sorted({type(value).__name__ for value in values}))
     if not all(isinstance(value, str | bool | int | float | np.generic) for value in values):
-        raise UserTypeError(f"{name} holds {' and '.join(kinds)}: {_REMEDY}")
+        raise UserTypeError(f"{name} holds {kinds}: {_REMEDY}")
     if len({isinstance(value, str) for value in values}) > 1:
-        raise UserTypeError(f"{name} mixes {' and '.join(kinds)}: {_REMEDY}")
+        raise UserTypeError(f"{name} mixes {kinds}: {_REMEDY}")
     return np.array(values.tolist())
 
 
@@ -128,8 +122,6 @@ def _from_floats(numbers: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         return numbers.astype(np.int64)
     different = np.unique(numbers)
     if len(different) > FEW:
-        raise UserError(
-            f"{name} holds measurements ({len(different):,} different numbers such as {different[0]:g}), not classes: "
-            "bin them into a few classes first"
-        )
+        held = f"{len(different):,} different numbers such as {different[0]:g}"
+        raise UserError(f"{name} holds measurements ({held}), not classes: bin them into a few classes first")
     return np.array([str(number) for number in numbers.tolist()])

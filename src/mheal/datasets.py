@@ -99,9 +99,8 @@ def _fetch(name: str, file: Path) -> Arrays:
     except ImportError:
         raise UserError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
     except OSError as error:  # URLError is one
-        raise UserFileError(
-            f"cannot download {name} from OpenML ({error}): go online, or put {file} there (arrays X_train and y_train)"
-        ) from None
+        remedy = f"go online, or put {file} there (arrays X_train and y_train)"
+        raise UserFileError(f"cannot download {name} from OpenML ({error}): {remedy}") from None
     if found.details["name"] != dataset.openml_name:
         raise UserError(f"OpenML's dataset {dataset.openml_id} is {found.details['name']}, not {dataset.openml_name}")
     X = found.data.toarray() if hasattr(found.data, "toarray") else np.asarray(found.data)

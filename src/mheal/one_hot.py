@@ -40,8 +40,8 @@ def one_hot_blocks(mean: Float64, deviation: Float64, sample: npt.NDArray[Any]) 
     """Runs of adjacent columns of which one is 1 and the others 0 in each row."""
     variance = mean * (1 - mean)  # what only columns of 0 and 1 have
     binary = ((sample == 0) | (sample == 1)).all(axis=0) & np.isclose(deviation**2, variance, rtol=CLOSE, atol=1e-9)
-    blocks, at, d = [], 0, sample.shape[1]
-    while at < d:
+    blocks, at = [], 0
+    while at < len(binary):
         end = _end(at, binary, sample, mean)
         if end - at > 1:
             blocks.append((at, end))
@@ -51,12 +51,10 @@ def one_hot_blocks(mean: Float64, deviation: Float64, sample: npt.NDArray[Any]) 
 
 def _end(at: int, binary: npt.NDArray[np.bool_], sample: npt.NDArray[Any], mean: Float64) -> int:
     """Where the block that begins at this column ends; `at` itself if none does."""
-    total, end = np.zeros(len(sample)), at
-    while end < len(binary) and binary[end]:
-        total += sample[:, end]
-        end += 1
-        if total.max() > 1:
-            return at
-        if total.min() == 1 and abs(mean[at:end].sum() - 1) < CLOSE:
-            return end
+    total, column = np.zeros(len(sample)), at
+    while column < len(binary) and binary[column] and total.max() <= 1:
+        total += sample[:, column]
+        column += 1
+        if (total == 1).all() and abs(mean[at:column].sum() - 1) < CLOSE:
+            return column
     return at

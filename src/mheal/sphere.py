@@ -1,12 +1,12 @@
 """Onto the sphere: standardised columns and unit rows."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .exceptions import UserError
+from .runtime.threads import spans
 
 Floats = npt.NDArray[np.floating[Any]]
 Float64 = npt.NDArray[np.float64]
@@ -29,10 +29,9 @@ def as_matrix(X: npt.ArrayLike) -> Floats:
     return A
 
 
-def blocks(n_rows: int, width: int) -> Iterator[slice]:
+def blocks(n_rows: int, width: int) -> list[slice]:
     """Slices that cut n_rows rows of `width` numbers each into pieces of bounded memory."""
-    step = max(1, BLOCK // max(1, width))
-    return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
+    return [slice(lo, hi) for lo, hi in spans(n_rows, max(1, BLOCK // max(1, width)))]
 
 
 def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
@@ -44,14 +43,13 @@ def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
     U, norms = np.empty_like(X), np.empty(len(X))
     for rows in blocks(*X.shape):
         block = X[rows].astype(np.float64)
-        peak = np.ones(len(block))
-        length = np.sqrt(np.einsum("ij,ij->i", block, block))
+        peak, length = np.ones(len(block)), _lengths(block)
         odd = (length < 1e-140) | (length > 1e140)  # squares of such rows leave the range of float64
         if odd.any():
             peak[odd] = np.abs(block[odd]).max(axis=1, initial=0.0)
             peak[peak == 0] = 1.0
             block /= peak[:, None]
-            length = np.sqrt(np.einsum("ij,ij->i", block, block))
+            length = _lengths(block)
         norms[rows] = peak * length
         U[rows] = block / np.where(length > 0, length, 1.0)[:, None]
     return U, norms
@@ -64,7 +62,7 @@ def begins_on_sphere(X: Any) -> bool:
     head = X[:HEAD]
     rows = head.detach().float().cpu().numpy() if hasattr(head, "detach") else np.asarray(head)
     with np.errstate(invalid="ignore", over="ignore"):
-        return unit_lengths(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
+        return unit_lengths(_lengths(rows))
 
 
 def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
@@ -77,6 +75,10 @@ def to_sphere(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Rows of unit length; rows of zeros or with NaN, and rows of fewer than 8 columns, stay as they are."""
     if X.shape[1] < FEW:
         return np.ascontiguousarray(X)
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))[:, None]
+    lengths = _lengths(X)[:, None]
     lengths[(lengths == 0) | ~np.isfinite(lengths)] = 1
     return np.ascontiguousarray(X / lengths.astype(X.dtype))
+
+
+def _lengths(X: npt.NDArray[Any]) -> Float64:
+    return np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))

@@ -27,8 +27,13 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
     if is_frame(X):
-        X = _from_frame(X)
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        from .tables.frames import frame_features
+
+        made = frame_features(X, stacklevel=4)
+        if made.kept is not None:
+            raise UserError(f"X: {made.notes[0]}: drop such rows, or call mheal.select")
+        X = made.X
+    if np.ma.is_masked(X):
         raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
     try:
         A = np.asarray(X)
@@ -44,7 +49,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 
 
 def refuse_dtype(dtype: np.dtype[Any]) -> None:
-    """Raise the error for X of a type that is no real number."""
+    """Refuse X of a type that is no real number."""
     if dtype.kind not in "fiub":
         raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers first")
 
@@ -67,10 +72,7 @@ def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 def as_budget(budget: Any, available: int) -> int:
     """The budget as an int between 1 and the number of rows that can still be picked."""
-    try:
-        n = index(budget)
-    except TypeError:
-        raise UserTypeError(f"the budget must be a whole number, got {budget!r}") from None
+    n = _whole(budget, "the budget must be a whole number")
     if n < 1:
         raise UserError(f"the budget must be at least 1, got {n}")
     if available == 0:
@@ -82,10 +84,7 @@ def as_budget(budget: Any, available: int) -> int:
 
 def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
     """The first pick as a row between 0 and n − 1 that is not chosen already."""
-    try:
-        row = index(start)
-    except TypeError:
-        raise UserTypeError(f"start must be a row number, got {start!r}") from None
+    row = _whole(start, "start must be a row number")
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
     if row in chosen:
@@ -122,7 +121,7 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
         proba = proba.detach().float().cpu().numpy()
     if hasattr(proba, "toarray"):
         raise UserTypeError("proba is sparse: give proba.toarray()")
-    if isinstance(proba, np.ma.MaskedArray) and np.ma.is_masked(proba):
+    if np.ma.is_masked(proba):
         raise UserError("proba has masked cells: predict them too")
     values = np.asarray(proba)
     if values.dtype.kind not in "fiub":
@@ -182,14 +181,11 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
     raise UserError(f"X overflows {X.dtype} {at}: pass float64 or rescale it")
 
 
-def _from_frame(frame: Any) -> npt.NDArray[Any]:
-    """The features of a pandas or Polars frame."""
-    from .tables.frames import frame_features
-
-    made = frame_features(frame, stacklevel=5)
-    if made.kept is not None:
-        raise UserError(f"X: {made.notes[0]}: drop such rows, or call mheal.select")
-    return made.X
+def _whole(value: Any, rule: str) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise UserTypeError(f"{rule}, got {value!r}") from None
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -201,8 +197,8 @@ def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
             float(value)
         except (TypeError, ValueError):
             place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
-            message = f"X has {value!r} at {place}, which is not a number: encode or drop such columns"
-            raise UserTypeError(message) from None
+            wrong = f"X has {value!r} at {place}, which is not a number"
+            raise UserTypeError(f"{wrong}: encode or drop such columns") from None
     return A.astype(np.float64)
 
 

@@ -299,6 +299,12 @@ def test_bad_jsonl(tmp_path, lines, message):
         read_pool(write(tmp_path, "\n".join(lines) + "\n", "pool.jsonl"))
 
 
+def test_a_byte_order_mark_and_blank_first_lines_are_passed_over(tmp_path):
+    (tmp_path / "pool.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n')
+    np.testing.assert_array_equal(read_pool(tmp_path / "pool.jsonl").X, [[1], [2]])
+    np.testing.assert_array_equal(read_pool(write(tmp_path, "\n\na;b\n1;2\n3;4\n")).X, [[1, 2], [3, 4]])
+
+
 @pytest.mark.parametrize("keep", [0, 4, 500, -3])
 def test_truncated_parquet(tmp_path, keep):
     FRAME.write_parquet(tmp_path / "pool.parquet")

@@ -89,3 +89,11 @@ def test_rows_without_any_value_are_not_picked():
     assert not {5, 50} & set(picks)
     with pytest.raises(UserError, match="2 empty rows"):
         mheal.MHEAL().select(frame, 10)
+
+
+def test_arrays_of_polars_are_embeddings():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    assert isinstance(pl.DataFrame({"e": X}).schema["e"], pl.Array)
+    assert mheal.select(pl.DataFrame({"e": X}), 5, scaling="raw").indices.tolist() == (
+        mheal.select(X, 5, scaling="raw").indices.tolist()
+    )

@@ -1,6 +1,7 @@
 """Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ import numpy.typing as npt
 
 from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
-from .label_studio import FLAT, label_field, read_export
+from ..runtime.files import reading
 from .locate import TABLES
+
+FLAT = "annotation_id"  # a field of flat exports; their `id` is Label Studio's number of the task, not ours
+LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,8 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
-    Without such a column, as in a file of picks, every item in the file counts as labelled.
+    Without such a column, as in a file of picks, every item in the file counts as labelled. Several labels in one
+    annotation are joined by |.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
@@ -35,10 +40,16 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
     file = Path(path)
     if not file.is_file():
         raise UserFileError(f"there is no file {str(path)!r} to read labels from")
-    columns = _columns(file, id_column)
+    return match(label_columns(file, id_column), file.name, ids, n_rows, id_column)
+
+
+def match(
+    columns: Mapping[str, Sequence[Any]], file: str, ids: Iterable[Any] | None, n_rows: int, id_column: str | None
+) -> Labels:
+    """The rows that the columns of a file name, and their labels."""
     if not columns:  # an export without tasks
         return Labels(np.empty(0, np.int64), np.empty(0, object))
-    key, by_id = _key(columns, ids is not None, id_column, file.name)
+    key, by_id = _key(columns, ids is not None, id_column, file)
     row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
     labelled: dict[int, Any] = {}
@@ -47,47 +58,86 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
         if labels is not None and is_blank(label):
             continue
         if is_blank(name):
-            raise UserError(f"{file.name}: entry {at + 1} has no {key!r}: which item is it?")
-        row = _row(name, row_of_id, n_rows, file.name)
+            raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
+        row = _row(name, row_of_id, n_rows, file)
         if labelled.setdefault(row, label) != label:
-            raise UserError(f"{file.name}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
+            raise UserError(f"{file}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
 
 
-def _columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
-    """The file's columns by name, its labels under the name `label`."""
+def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
+    """The columns of a file by name, its labels under the name `label`; Label Studio's own ids are left out."""
     suffix = file.suffix.lower()
     columns: dict[str, list[Any]]
     if suffix == ".json":
-        records = read_export(file)
+        records = _records(file)
         fields = dict.fromkeys(field for record in records for field in record)
         columns = {field: [record.get(field) for record in records] for field in fields}
     elif suffix in TABLES:
         from .tables import read_frame
 
         columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
-        if label := label_field(columns, file.name):
-            columns["label"] = columns[label]
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
+    label = "label"
     if FLAT in columns:
-        columns.pop("id", None)  # Label Studio's own
+        found = [name for name in LABEL_NAMES if name in columns]
+        if not found:
+            names, held = ", ".join(LABEL_NAMES), ", ".join(sorted(columns))
+            raise UserError(f"{file.name}: the label is in none of {names}; it has {held}")
+        label = found[0]
+        columns.pop("id", None)
+    if label in columns:
+        values = columns[label]
+        columns["label"] = [_joined(value, file.name) for value in values] if suffix == ".json" else values
     return columns
+
+
+def _records(file: Path) -> list[dict[str, Any]]:
+    """The fields of each item in a JSON file; of a task of Label Studio its data and, as label, each annotation."""
+    with reading(file):
+        tasks = json.loads(file.read_text(encoding="utf-8-sig"))
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise UserError(f"{file.name} is not a Label Studio export: it should be a list of tasks")
+    if not any(isinstance(task.get("data"), dict) for task in tasks):
+        return tasks
+    records = []
+    for task in tasks:
+        submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
+        labels = [[part.get("value") for part in one.get("result") or []] for one in submitted]
+        records += [{**task.get("data", {}), "label": label} for label in labels or [[]]]
+    return records
+
+
+def _label(value: Any, file: str) -> Any:
+    """The label in one result: {"choices": ["cat"]}, {"labels": [...]}, {"rating": 4} and so on, or the bare label."""
+    if not isinstance(value, dict):
+        return value
+    regions = [key for key in value if key.endswith("labels")]  # labels, rectanglelabels, brushlabels …
+    for key in ("choices", *regions, "text", "rating", "number"):
+        if key in value:
+            return _joined(value[key], file)
+    raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
+
+
+def _joined(results: Any, file: str) -> Any:
+    """The one label in these results, or in the only one, or several as one; None where there is none."""
+    labels = [_label(value, file) for value in (results if isinstance(results, list) else [results])]
+    different = [label for label in dict.fromkeys(labels) if label is not None]
+    return different[0] if len(different) == 1 else "|".join(map(str, different)) or None
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
     """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
     named = id_column or "id"
-    id_names = [name for name in (named, "id") if name in columns]
     # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
-    if pool_has_ids and id_names and (id_names[0] == named or "row" not in columns):
-        return id_names[0], True
-    if "row" in columns:
-        return "row", False
-    if id_names:
+    for name in (named, "row", "id"):
+        if name in columns and (pool_has_ids or name == "row"):
+            return name, pool_has_ids and (name != "row" or name == named)
+    if found := [name for name in (named, "id") if name in columns]:
         remedy = "name its id column, or give row numbers in a column 'row'"
-        raise UserError(f"{file} names items by {id_names[0]!r}, but the pool was read without ids: {remedy}")
+        raise UserError(f"{file} names items by {found[0]!r}, but the pool was read without ids: {remedy}")
     wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 
-ARRAYS = (".npy", ".npz")
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl")
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
-READABLE = (*ARRAYS, *TABLES, ".txt")
+READABLE = (".npy", ".npz", *TABLES, ".txt")
 UNDERSTOOD = f"a pool is a {', '.join(READABLE[:-1])} or .txt file, a folder of images, or a pattern of shards"
 WILD = re.compile(r"[*?\[]")
 
@@ -42,14 +41,13 @@ def locate(source: str | Path) -> Located:
     if path.is_dir():
         return _folder(path)
     if path.exists():
-        files, base = [path], path.parent
-    elif WILD.search(text):
-        files = [Path(match) for match in sorted(glob(text, recursive=True)) if os.path.isfile(match)]
-        base = Path(*takewhile(lambda part: not WILD.search(part), path.parts))
-        if not files:
-            raise UserFileError(f"no file matches the pattern {text!r}")
-    else:
+        return Located(_common_form([path]), [path], path.parent, array)
+    if not WILD.search(text):
         raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
+    files = [Path(match) for match in sorted(glob(text, recursive=True)) if os.path.isfile(match)]
+    if not files:
+        raise UserFileError(f"no file matches the pattern {text!r}")
+    base = Path(*takewhile(lambda part: not WILD.search(part), path.parts))
     return Located(_common_form(files), files, base, array)
 
 

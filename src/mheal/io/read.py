@@ -9,14 +9,13 @@ import numpy as np
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError
-from ..runtime.files import reading
 from ..runtime.progress import Progress
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
-from .source import Source
+from .source import Source, listed
 
 if TYPE_CHECKING:
-    from ..tables.missing import Missing
+    from ..tables.features import Missing
 
 
 def read_pool(
@@ -57,15 +56,15 @@ def read_pool(
         remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
         raise UserError(f"{name} does not fit into memory: {remedy}") from error
     features = ", ".join(filter(None, (read.features, made.description)))
-    if read.kind != "images":
-        texts = read.X if read.kind == "texts" else None
-        notes = [f"{what}: {len(at):,}, row {_listed(read, at)}" for what, at in made.notes]
-        return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
-    unread = dict(made.skipped)
-    files = [file for at, file in enumerate(located.files) if at not in unread]
-    ids = [file.relative_to(located.base).as_posix() for file in files]
-    skipped = [(located.files[at], reason) for at, reason in made.skipped]
-    return Source(made.X, "images", features, files, ids, None, files, skipped)
+    if read.kind == "images":
+        unread = dict(made.skipped)
+        files = [file for at, file in enumerate(located.files) if at not in unread]
+        ids = [file.relative_to(located.base).as_posix() for file in files]
+        skipped = [(located.files[at], reason) for at, reason in made.skipped]
+        return Source(made.X, "images", features, files, ids, None, files, skipped)
+    texts = read.X if read.kind == "texts" else None
+    notes = [f"{what}: {len(at):,}, row {listed(read.numbers(np.array(at)))}" for what, at in made.notes]
+    return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
 
 
 def _not_embedded(
@@ -74,45 +73,31 @@ def _not_embedded(
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     files = located.files
     if located.form in TABLES:
-        from .features import read_features
+        from .tables import read_table
 
-        return read_features(files, name, **chosen, target=target, answers=answers, missing=missing)
+        return read_table(files, name, **chosen, target=target, answers=answers, missing=missing)
     for option, value in chosen.items():
         if value:
             raise UserError(f"{name} is not a table and has no column names: leave out {option}={value!r}")
     if located.form == "images":
         return Source(files, "images", "", files)
     if located.form == ".txt":
-        return read_lines(files)
+        return _read_lines(files)
     X, description = read_arrays(files, located.array)
     return Source(X, "vectors", description, files)
 
 
-def _listed(source: Source, at: list[int]) -> str:
-    """The numbers of these rows in the files, the first few of them."""
-    from .features import LISTED
-
-    rows = source.numbers(np.array(at[:LISTED], np.int64))
-    return ", ".join(map(str, rows.tolist())) + (", …" if len(at) > LISTED else "")
-
-
-def read_lines(files: Sequence[Path]) -> Source:
+def _read_lines(files: Sequence[Path]) -> Source:
     """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
     import polars as pl
 
-    from .delimited import encoding_of
-    from .features import refuse_numbers, without_blank
+    from .tables import not_empty, read_text
 
     lines: list[str] = []
     for file in files:
-        with reading(file):
-            here = file.read_text(encoding=encoding_of(file), errors="replace").rstrip().split("\n")
-        if here == [""]:
+        text = read_text(file).rstrip()
+        if not text:
             raise UserError(f"{file.name} is empty: write one text in each line")
-        lines += here
-    texts = pl.Series(lines)
-    refuse_numbers(texts, files[0].name)
-    kept, notes = without_blank(texts, files[0].name)
-    X = lines if kept is None else [lines[row] for row in kept]
-    total = None if kept is None else len(lines)
-    return Source(X, "texts", "", [*files], rows=kept, n_in_files=total, notes=notes)
+        lines += text.split("\n")
+    texts, kept, notes = not_empty(pl.Series(lines), files[0].name)
+    return Source(texts, "texts", "", [*files], rows=kept, n_in_files=len(lines), notes=notes)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -30,36 +31,37 @@ def stream_shards(
 ) -> Source:  # fmt: skip
     """The shards as a pool in the checkpoint's folder. An interrupted run resumes with the next shard.
 
-    Features are those of `read_pool`, but that text is refused: it would have to be counted before it could be encoded.
-    That ids do not repeat is not checked.
+    Features are those of `read_pool`, but text is refused: its values would have to be counted before they could be
+    encoded. Ids may repeat.
 
     check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
     slice_bytes : bytes of rows that are read at a time
     """
     table = on_disk(files, name)
     schema = choose(table, columns, without, also, id_column)
-    starts = np.append(0, np.cumsum([row_count(file) for file in files]))
-    shape, dtype = (int(starts[-1]), schema.width), np.dtype(schema.dtype)
+    starts = [0, *accumulate(map(row_count, files))]
+    shape, dtype = (starts[-1], schema.width), np.dtype(schema.dtype)
     if check is not None:
         check(shape, dtype)
     checkpoint.begin({"files": [file_mark(file) for file in files], "features": schema.names})
     A = checkpoint.scratch("pool", shape, dtype)
+    step = max(1, slice_bytes // max(1, A[:1].nbytes))
 
     def copy(at: int) -> dict[str, npt.NDArray[Any]]:
         rows, file = A[starts[at] : starts[at + 1]], files[at]
-        for lo, hi in _slices(rows, slice_bytes):
+        for lo, hi in spans(len(rows), step):
             with reading(file):
                 values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
             rows[lo:hi] = feature_array(values, schema, file.name, lo)
             checkpoint.yield_point()
         return {}
 
-    for at, stop in enumerate(starts[1:].tolist()):
+    for at, stop in enumerate(starts[1:]):
         checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
         checkpoint.report(stop, shape[0], "reading shards")
     if dtype == np.float64:
         fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
-        A = _halved(A, checkpoint, slice_bytes) if fits["fits"] else A
+        A = _halved(A, checkpoint, step) if fits["fits"] else A
     if isinstance(A, np.memmap):
         A.flush()
         A = np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
@@ -67,15 +69,12 @@ def stream_shards(
     return Source(A, "table", f"{schema.description}, from {len(files):,} shards", list(files), ids, schema.id_column)
 
 
-def _slices(A: npt.NDArray[Any], n_bytes: int) -> list[tuple[int, int]]:
-    return spans(len(A), max(1, n_bytes // max(1, A[:1].nbytes)))
-
-
-def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, slice_bytes: int) -> npt.NDArray[Any]:
+def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.NDArray[Any]:
+    """The same numbers as float32."""
     small = checkpoint.scratch("pool-float32", A.shape, np.float32)
 
     def write() -> dict[str, npt.NDArray[Any]]:
-        for lo, hi in _slices(A, slice_bytes):
+        for lo, hi in spans(len(A), step):
             small[lo:hi] = A[lo:hi]
             checkpoint.yield_point()
         return {}
@@ -119,8 +118,7 @@ class ShardIds:
 
 def gather(files: Sequence[Path], rows: npt.NDArray[np.int64], columns: Sequence[str] | None = None) -> pl.DataFrame:
     """These rows of the shards, in the order given; all columns by default."""
-    found, wanted = [], np.unique(rows)
-    start = 0
+    wanted, found, start = np.unique(rows), [], 0
     for file in files:
         stop = start + row_count(file)
         here = wanted[(wanted >= start) & (wanted < stop)] - start

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .shards import ShardIds
 
 Kind = Literal["vectors", "table", "images", "texts"]
+LISTED = 10  # rows that a note lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,6 @@ class Source:
 
     X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
         cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
-    kind : "vectors", "table", "images" or "texts"
     features : what the columns of X are, in a line
     files : the files the rows came from
     ids : the id column's values, or image paths relative to their folder; None where rows have no names. Those of
@@ -72,3 +72,8 @@ class Source:
         if self.ids is None or isinstance(self.ids, list):
             return None if self.ids is None else [self.ids[row] for row in self.numbers(rows)]
         return self.ids.of(rows)
+
+
+def listed(rows: npt.NDArray[np.int64]) -> str:
+    """Row numbers, the first few of many."""
+    return ", ".join(map(str, rows[:LISTED].tolist())) + (", …" if len(rows) > LISTED else "")

@@ -1,17 +1,109 @@
-"""The one place where tables are read: CSV, TSV, Excel, JSONL and Parquet files, into memory or left on disk."""
+"""The one place where tables are read: CSV, TSV, Excel, JSONL and Parquet files, as pools, frames, or left on disk.
 
+The encoding and the separator of a text file are found out, and errors name the line that is wrong.
+"""
+
+import csv
 import json
+from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import UserError
 from ..runtime.files import reading
-from ..tables.table import Table, refuse_unlike
-from .delimited import fault as delimited_fault
-from .delimited import read_delimited
+from ..tables.features import Missing, features, fits_float32
+from ..tables.names import is_id
+from ..tables.schema import choose
+from ..tables.table import SHOWN, Table, plain, refuse_unlike, shortened
+from .locate import named_array
+from .source import Kind, Source, listed
+
+SEPARATORS = ",;\t|"
+SAMPLE = 1 << 16  # bytes from which the separator is found out
+ALIKE = 0.9  # share of the lines that must have as many cells as most
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins, which Excel calls Unicode text
+
+
+def read_table(
+    files: Sequence[Path], name: str, columns: Sequence[str] | None = None, without: Sequence[str] = (),
+    also: Sequence[str] = (), id_column: str | None = None, text_column: str | None = None, target: str | None = None,
+    answers: Sequence[str] = (), missing: Missing = "impute",
+) -> Source:  # fmt: skip
+    """A table in memory: the features of its rows, or their texts, their ids, and the values of the target column."""
+    frame = read_frames(files, as_text=[id_column or "id", *([] if text_column is None else [text_column])])
+    if frame.is_empty():
+        raise UserError(f"{name} has no rows")
+    labels = None
+    if target is not None and _is_column(target, frame.columns, name):
+        if target in (*(columns or ()), *also):
+            raise UserError(f"{name}: column {target!r} is the target, so it cannot be a feature")
+        labels, answers = frame[target].to_list(), [*answers, target]
+    frame = frame.with_columns(_whole_numbers(column) for column in frame if column.name in (id_column, "id"))
+    ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
+    table = Table.of(frame, name, [*ids_as_text, text_column])
+    schema = choose(table, columns, without, also, id_column, text_column, answers)
+    kind: Kind = "table"
+    X: npt.NDArray[Any] | list[str]
+    if schema.text_column is None:
+        X, kept, notes = features(table, schema, missing)
+        if X.dtype == np.float64 and fits_float32(X):
+            with np.errstate(under="ignore"):
+                X = X.astype(np.float32)
+    else:
+        kind = "texts"
+        X, kept, notes = not_empty(frame[schema.text_column], f"column {schema.text_column!r} of {files[0].name}")
+    ids = None if schema.id_column is None else frame[schema.id_column].to_list()
+    cells = frame.drop(schema.answers)
+    return Source(
+        X, kind, schema.description, [*files], ids, schema.id_column, target=labels, rows=kept, n_in_files=len(frame),
+        cells=cells if kept is None else cells[kept.tolist()], notes=[*notes],
+    )  # fmt: skip
+
+
+def _is_column(target: str, columns: Sequence[str], table: str) -> bool:
+    """Whether a target is a column of the table; refuses one that is neither that nor a file."""
+    if target in columns or named_array(target)[0].is_file():
+        return target in columns
+    close = get_close_matches(target, columns, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
+    raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
+
+
+def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.int64] | None, list[str]]:
+    """The texts that are not empty; the rows they are in, None for all; and a note that lists the other rows.
+
+    "Texts" that are numbers are refused.
+    """
+    if texts.dtype != pl.String:
+        raise UserError(f"{where} holds {texts.dtype}, not text")
+    words = texts.drop_nulls().head(1000).str.strip_chars()
+    if len(words) and words.str.contains(r"^[-+0-9.,;\seE]+$").all():
+        remedy = "save a table of numbers as .csv, with names of columns, or as .npy"
+        raise UserError(f"{where} holds numbers, not texts: {remedy}")
+    blank = (texts.fill_null("").str.strip_chars() == "").to_numpy()
+    if blank.all():
+        raise UserError(f"{where} holds no text at all")
+    if not blank.any():
+        return texts.to_list(), None, []
+    note = f"{blank.sum():,} empty texts are left out: row {listed(np.flatnonzero(blank))}"
+    return texts.filter(~blank).to_list(), np.flatnonzero(~blank), [note]
+
+
+def _whole_numbers(column: pl.Series) -> pl.Series:
+    """A column that was read as text, as whole numbers where it holds nothing else: 7 is a number, 007 is a name."""
+    if column.dtype != pl.String:
+        return column
+    numbers = column.cast(pl.Int64, strict=False)
+    return numbers if numbers.cast(pl.String).equals(column, null_equal=True) else column
 
 
 def on_disk(files: Sequence[Path], name: str) -> Table:
@@ -21,15 +113,8 @@ def on_disk(files: Sequence[Path], name: str) -> Table:
 
 def scan(file: Path) -> pl.LazyFrame:
     """The rows of a Parquet file, none of them read yet. Categories become text, and arrays lists."""
-    simpler: Any = {}
     with reading(file):
-        frame = pl.scan_parquet(file, glob=False)
-        for name, dtype in frame.collect_schema().items():
-            if isinstance(dtype, pl.Categorical | pl.Enum):
-                simpler[name] = pl.String
-            elif isinstance(dtype, pl.Array):
-                simpler[name] = pl.List(dtype.inner)
-        return frame.cast(simpler) if simpler else frame
+        return plain(pl.scan_parquet(file, glob=False))
 
 
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
@@ -47,40 +132,112 @@ def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
         if suffix == ".parquet":
             return scan(file).collect()
         if suffix == ".xlsx":
-            return _read_sheet(file, as_text)
-        try:
-            return _read_jsonl(file) if suffix == ".jsonl" else read_delimited(file, as_text)
-        except pl.exceptions.PolarsError:
-            if fault := _jsonl_fault(file) if suffix == ".jsonl" else delimited_fault(file):
-                raise UserError(f"cannot read {file.name}: {fault}") from None
-            raise
+            frame = pl.read_excel(file, engine="calamine", raise_if_empty=False)
+            return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
+        content = file.read_bytes()
+        if suffix == ".jsonl":
+            return _read_jsonl(content.removeprefix(BOM_UTF8))
+        return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)
 
 
-def _read_sheet(file: Path, as_text: Sequence[str]) -> pl.DataFrame:
-    """The first sheet of an Excel file."""
-    frame = pl.read_excel(file, engine="calamine", raise_if_empty=False)
-    return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
-
-
-def _read_jsonl(file: Path) -> pl.DataFrame:
-    with file.open("rb") as lines:  # a path would be taken for a pattern
-        frame = pl.read_ndjson(lines, infer_schema_length=None)
-        # polars returns the columns in a different order in every process: take the order of the first line.
-        lines.seek(0)
-        first = json.loads(next(line for line in lines if line.strip()))
+def _read_jsonl(content: bytes) -> pl.DataFrame:
+    try:
+        frame = pl.read_ndjson(content, infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        _refuse_line(content)
+        raise
+    # polars returns the columns in a different order in every process: take the order of the first line.
+    first = json.loads(next(line for line in BytesIO(content) if line.strip()))
     return frame.select(*first, *sorted(set(frame.columns) - set(first)))
 
 
-def _jsonl_fault(file: Path) -> str | None:
-    """The first line that is no JSON object; None where there is none."""
-    empty = True
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                empty = False
-                try:
-                    if not isinstance(json.loads(line), dict):
-                        return f"line {number} is not a JSON object: write {{…}} on each line"
-                except json.JSONDecodeError as error:
-                    return f"line {number} is not JSON ({error.msg})"
-    return "it is empty" if empty else None
+def _refuse_line(content: bytes) -> None:
+    """Raise the error that names the first line that is no JSON object, if there is one."""
+    lines = [(number, line) for number, line in enumerate(BytesIO(content), start=1) if line.strip()]
+    if not lines:
+        raise ValueError("it is empty")
+    for number, line in lines:
+        try:
+            if not isinstance(json.loads(line), dict):
+                raise ValueError(f"line {number} is not a JSON object: write {{…}} on each line")
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} is not JSON ({error.msg})") from None
+
+
+def read_text(file: Path) -> str:
+    """The text of a file, its lines divided by newlines."""
+    with reading(file):
+        return _as_utf8(file.read_bytes()).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _as_utf8(content: bytes) -> bytes:
+    """Text as UTF-8, from UTF-16 if it says so, else from Windows' Western European, which holds Latin-1."""
+    if content.startswith(WIDE):
+        return content.decode("utf-16", errors="replace").encode()
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace").encode()
+    return content
+
+
+def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> pl.DataFrame:
+    """The rows of CSV or TSV; columns `as_text` are not parsed: an id 007 stays 007.
+
+    usual : the separator where none splits the lines
+    """
+    sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
+    separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
+    if "\0" in first:
+        raise ValueError("it is not text")
+    try:
+        frame = pl.read_csv(
+            content,
+            separator=separator,
+            has_header=_is_header([cell.strip(' "') for cell in first.split(separator)]),
+            infer_schema_length=None,
+            schema_overrides=dict.fromkeys(as_text, pl.String),
+        )
+    except pl.exceptions.PolarsError:
+        _refuse_row(content, separator)
+        raise
+    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    written = blank.not_().arg_true()  # empty lines at the end of the file are no rows
+    return frame.head(int(written[-1]) + 1 if len(written) else 0)
+
+
+def _separator_of(sample: str, usual: str) -> str:
+    """The separator that splits nearly all lines into as many cells, of several the one with the most cells."""
+    lines = sample.splitlines()
+    lines = lines[:-1] if len(sample) >= SAMPLE else lines  # the last one may be cut
+    best, most = usual, 1
+    for separator in dict.fromkeys(usual + SEPARATORS):
+        try:
+            widths = [len(row) for row in csv.reader(lines[:200], delimiter=separator) if row]
+        except csv.Error:
+            continue
+        width, count = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+        if width > most and count >= ALIKE * len(widths) and widths[0] == width:
+            best, most = separator, width
+    return best
+
+
+def _refuse_row(content: bytes, separator: str) -> None:
+    """Raise the error that names the first line with more cells than the header, if there is one."""
+    rows = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator)
+    with suppress(csv.Error):
+        header = next(rows, None)
+        if header is None:
+            raise ValueError("it is empty")
+        for row in rows:
+            if len(row) > len(header):
+                raise ValueError(f"line {rows.line_num} has {len(row)} cells, but the first line has {len(header)}")
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether the first line names the columns. Numbers are data, except 0, 1, 2 … or 1, 2, 3 …, which number them."""
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        return True
+    return numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)])

@@ -1,7 +1,6 @@
 """Targets: the class of every row of a pool, from a column, an array, the folders of images, or a file of labels."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..classes import as_classes, is_blank, why_not_classes
+from ..classes import as_classes, as_column, missing, why_not_classes
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 from ..tables.table import SHOWN, shortened
-from .arrays import array_names, load_array
-from .labels import read_labels
+from .arrays import open_arrays
+from .labels import FLAT, label_columns, match
 from .locate import TABLES, named_array
 from .source import Source
-from .tables import read_frame
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
 FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
-
-
-def is_column(target: str, columns: Sequence[str], table: str) -> bool:
-    """Whether a target is a column of the table; refuses one that is neither that nor a file."""
-    if target in columns or named_array(target)[0].is_file():
-        return target in columns
-    close = get_close_matches(target, columns, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
-    raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
 def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], str]:
@@ -42,15 +31,13 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     values, description = _values(target, Path(pool).name, source)
     if len(values) != source.n_rows:
         rows_there = f"{source.n_rows:,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
-        raise UserError(
-            f"{description} has {len(values):,} labels, but the pool has {rows_there}: give one for each row, or a "
-            "table with the columns row (or id) and label"
-        )
-    values = values if source.rows is None else [values[row] for row in source.rows]
-    rows = np.array([row for row, value in enumerate(values) if not is_blank(value)], np.int64)
+        remedy = "give one for each row, or a table with the columns row (or id) and label"
+        raise UserError(f"{description} has {len(values):,} labels, but the pool has {rows_there}: {remedy}")
+    cells = as_column(values) if source.rows is None else as_column(values)[source.rows]
+    rows = np.flatnonzero(~missing(cells))
     if not len(rows):
         raise UserError(f"{description}: there is no label at all")
-    labels = as_classes([values[row] for row in rows], description)
+    labels = as_classes(cells[rows], description)
     if why := why_not_classes(labels):
         raise UserError(f"{description}: {why}; name another target")
     classes, counts = np.unique(labels, return_counts=True)
@@ -70,11 +57,11 @@ def _values(target: str, pool: str, source: Source) -> tuple[Sequence[Any], str]
         return folders, f"the folders in {pool}"
     file, array = named_array(target)
     if source.kind == "vectors" and source.files[0].suffix.lower() == ".npz":
-        without = next((shard for shard in source.files if target not in array_names(shard)), None)
+        without = next((shard for shard in source.files if target not in _names(shard)), None)
         if without is None:
             return [label for shard in source.files for label in _array(shard, target)], f"{pool}, array {target!r}"
         if not file.is_file():
-            held = ", ".join(array_names(without))
+            held = ", ".join(_names(without))
             raise UserError(f"{without.name} has no array {target!r}, nor is there such a file: it has {held}")
     if not file.is_file():
         folders_too = f"{FOLDER!r} if each class has a folder, or " if source.kind == "images" else ""
@@ -88,29 +75,32 @@ def _from_file(file: Path, array: str | None, source: Source) -> Sequence[Any]:
         return _array(file, array)
     if suffix == ".txt":
         return _lines(file)
-    if suffix in TABLES:
-        frame = read_frame(file)
-        if not {"row", "id", source.id_column} & set(frame.columns):
-            if "label" not in frame.columns and frame.width > 1:
-                raise UserError(f"{file.name} has no column 'label': it has {shortened(frame.columns, SHOWN)}")
-            return frame["label" if "label" in frame.columns else frame.columns[0]].to_list()
-    elif suffix != ".json":
+    if suffix not in (*TABLES, ".json"):
         raise UserError(f"cannot read labels from {file.name}: use {FORMS}")
-    found = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
+    columns = label_columns(file, source.id_column)
+    if suffix in TABLES and not {"row", "id", FLAT, source.id_column} & columns.keys():
+        if "label" not in columns and len(columns) > 1:
+            raise UserError(f"{file.name} has no column 'label': it has {shortened([*columns], SHOWN)}")
+        return columns["label"] if "label" in columns else next(iter(columns.values()))
+    found = match(columns, file.name, source.ids, source.n_rows, source.id_column)
     if found.values is None:
         raise UserError(f"{file.name} has no column 'label'")
     labels = dict(zip(found.rows.tolist(), found.values.tolist(), strict=True))
     return [labels.get(row) for row in range(source.n_rows)]
 
 
+def _names(file: Path) -> list[str]:
+    with open_arrays(file) as arrays:
+        return list(arrays)
+
+
 def _array(file: Path, name: str | None) -> list[Any]:
     """The labels in a .npy file, or in the array of that name in an .npz file, by default the only one or `y`."""
-    if file.suffix.lower() == ".npz":
-        names = array_names(file)
-        name = name or (names[0] if len(names) == 1 else "y")
-        if name not in names:
-            raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(names)})")
-    labels = load_array(file, name, " (is it complete, and of numbers or strings only?)")
+    with open_arrays(file, "numbers or strings") as arrays:
+        name = name or (next(iter(arrays)) if len(arrays) == 1 else "y")
+        if name not in arrays:
+            raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(arrays)})")
+        labels = arrays[name]
     if labels.ndim != 1:
         raise UserError(f"{file.name} has labels of shape {labels.shape}: give one label for each row (argmax does)")
     return labels.tolist()

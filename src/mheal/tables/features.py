@@ -1,7 +1,10 @@
-"""The values of features as an array: numbers as they are, categories one-hot encoded, lists as embeddings."""
+"""The features of a table as an array: categories one-hot encoded, lists as embeddings, missing values filled in.
 
-from collections.abc import Callable
-from typing import Any
+Rows with missing values may be left out or refused instead. Notes say what was done, with columns and counts.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +12,85 @@ import polars as pl
 
 from ..exceptions import UserError
 from .schema import Feature, Schema
-from .table import first_row
+from .table import SHOWN, Table, first_row, shortened
 from .words import days
 
 Array = npt.NDArray[Any]
+Missing = Literal["impute", "drop", "refuse"]
+OFTEN = 0.05  # a column with a larger share of missing values gets an indicator column
 BLOCK = 1 << 22  # bytes of rows that are compared together
 LOST = 1e-4  # how far float32 may move a number, as a share of its column's standard deviation
 REMEDY = "fill in such cells, drop their rows, or leave the column out"
+
+
+class Features(NamedTuple):
+    """Features of the rows that are kept.
+
+    X : (rows, columns), without missing values
+    kept : which rows of the table they are; None: all
+    notes : what was done about missing values, a line each
+    """
+
+    X: npt.NDArray[Any]
+    kept: npt.NDArray[np.int64] | None = None
+    notes: Sequence[str] = ()
+
+
+def features(table: Table, schema: Schema, missing: Missing = "impute") -> Features:
+    """The features of a table in memory.
+
+    missing : "impute": the median of a column of numbers, the most frequent value of a category, and an indicator
+        column where over 5 % are missing; "drop": leave out the rows; "refuse": an error that names them
+    """
+    if missing not in get_args(Missing):
+        raise UserError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
+    frame = table.frame.select(schema.names).with_columns(pl.selectors.float().fill_nan(None))
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    kept, n_empty, notes = ~empty, int(empty.sum()), []
+    if n_empty:
+        listed = shortened([str(row) for row in empty.arg_true()], SHOWN)
+        notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {listed}")
+    absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
+    counts = _counts(absent, table)
+    if absent and missing == "drop":
+        kept = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+        left = len(frame) - n_empty - int(kept.sum())
+        if not kept.any():
+            raise UserError(f"{table.name}: every row has a missing value ({counts}): fill them in instead")
+        notes.append(f"{left:,} rows with missing values are left out ({counts})")
+        absent = {}
+
+    lists = [f.name for f in schema.features if f.kind == "embedding" and f.name in absent]
+    if refused := [*absent] if missing == "refuse" else lists:
+        row = first_row(frame[refused[0]].is_null() & ~empty)
+        why = "an embedding cannot be filled in: drop such rows (--missing drop)"
+        if missing == "refuse":
+            why = f"missing values are refused ({counts}): fill them in, drop the rows, or leave the columns out"
+        raise UserError(f"{table.name}: row {row}, column {refused[0]!r} is empty, and {why}")
+
+    rows = None if kept.all() else np.flatnonzero(kept.to_numpy())
+    frame = frame if rows is None else frame.filter(kept)
+    often = [name for name, n in absent.items() if n > OFTEN * len(frame)]
+    X = feature_array(frame.with_columns(_fill(frame[name]) for name in absent), schema, table.name)
+    if often:
+        X = np.column_stack([X, *(frame[name].is_null().to_numpy() for name in often)]).astype(X.dtype)
+    if absent:
+        added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
+        notes.append(f"missing values filled in with the median or the most frequent value ({counts}){added}")
+    return Features(X, rows, notes)
+
+
+def _counts(absent: Mapping[str, int], table: Table) -> str:
+    words = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items() if found.others}
+    shown = [f"{n}: {k:,}" + (f", with {words[n]}" if n in words else "") for n, k in absent.items()]
+    return shortened(shown, SHOWN)
+
+
+def _fill(column: pl.Series) -> pl.Series:
+    """Numbers get the median, categories the most frequent value, the first of equally frequent ones."""
+    if column.dtype == pl.String:
+        return column.fill_null(column.drop_nulls().mode().sort()[0])
+    return column.cast(pl.Float64).fill_null(column.median())
 
 
 def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0, refuse: bool = True) -> Array:
@@ -76,13 +151,11 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
 
 
 def _refuse_missing(column: pl.Series, place: str, start: int) -> None:
-    if column.null_count():
-        row = start + first_row(column.is_null())
-        raise UserError(f"{place.format(row, column.name)} is empty: {REMEDY}")
-    if column.dtype.is_float() and not column.is_finite().all():
-        at = first_row(~column.is_finite())
-        wrong = "NaN" if column[at] != column[at] else "infinite"
-        raise UserError(f"{place.format(start + at, column.name)} is {wrong}: {REMEDY}")
+    fault = column.is_finite().not_().fill_null(True) if column.dtype.is_float() else column.is_null()
+    if fault.any():
+        row = first_row(fault)
+        wrong = "empty" if column[row] is None else "infinite" if abs(column[row]) > 0 else "NaN"
+        raise UserError(f"{place.format(start + row, column.name)} is {wrong}: {REMEDY}")
 
 
 def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], place: str, start: int) -> Array:
@@ -91,8 +164,6 @@ def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], pl
     unequal = lengths != feature.width
     if unequal.any():
         row = first_row(unequal)
-        raise UserError(
-            f"{place.format(start + row, column.name)} has {lengths[row]} numbers, but the first has {feature.width}: "
-            "embeddings must be of one length"
-        )
+        wrong = f"has {lengths[row]} numbers, but the first has {feature.width}"
+        raise UserError(f"{place.format(start + row, column.name)} {wrong}: embeddings must be of one length")
     return column.explode().cast(kind).to_numpy().reshape(len(column), feature.width)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import DataWarning, UserError, UserTypeError
-from .missing import Features, Missing, features
+from .features import Features, Missing, features
 from .schema import choose
 from .table import Table
 
@@ -22,10 +22,8 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
     schema = choose(table)
     if schema.text_column is not None:
-        raise UserTypeError(
-            f"X has no column to tell rows apart by but the texts in {schema.text_column!r}: embed them first "
-            "(mheal.embed), or group them into categories"
-        )
+        wrong = f"X has no column to tell rows apart by but the texts in {schema.text_column!r}"
+        raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
     made = features(table, schema, missing)
     for note in [*([schema.description] if schema.left_out or schema.written else []), *made.notes]:
         warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)
@@ -73,15 +71,15 @@ def _series(column: Any, name: str) -> pl.Series:
     values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "fiub":
         return pl.Series(name, values)
-    absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
     if values.dtype.kind in "mM":
         return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
+    absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
+    cells = [None if gone else value for gone, value in zip(absent, values, strict=True)]
     present = values[~absent]
     if all(isinstance(value, bool | np.bool_) for value in present):
-        return pl.Series(name, [None if gone else bool(value) for gone, value in zip(absent, values, strict=True)])
+        return pl.Series(name, [None if cell is None else bool(cell) for cell in cells])
     if all(isinstance(value, int | float | np.number) for value in present):
         return pl.Series(name, np.where(absent, np.nan, values).astype(np.float64)).fill_nan(None)
-    if hasattr(present[0] if len(present) else None, "isoformat"):
-        moments: list[Any] = [None if gone else value for gone, value in zip(absent, values, strict=True)]
-        return pl.Series(name, np.array(moments, "datetime64[us]"))
-    return pl.Series(name, [None if gone else str(value) for gone, value in zip(absent, values, strict=True)])
+    if hasattr(present[0], "isoformat"):
+        return pl.Series(name, np.array(cells, "datetime64[us]"))
+    return pl.Series(name, [None if cell is None else str(cell) for cell in cells])

@@ -31,12 +31,12 @@ def is_id(name: str) -> bool:
 
 
 def code(name: str, values: pl.Series) -> str | None:
-    """What a column of numbers that measure nothing is; None where they may measure something."""
+    """What a column of numbers or words that measure nothing is; None where they may measure something."""
     if CODE.search(name.lower()):
         return "a code, as of a place or a phone"
-    if is_id(name):
-        return "an id"
     present = values.drop_nulls()
+    if present.dtype == pl.String:
+        return "ids" if present.head(100).str.contains(UUID).any() else None
     if not present.dtype.is_integer() or len(present) < 3:
         return None
     step = present.cast(pl.Int64, strict=False).diff().drop_nulls()

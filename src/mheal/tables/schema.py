@@ -1,19 +1,18 @@
 """The schema of a table: which columns are features, of what kind, and which column names the rows.
 
-There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster: they
-differ only in how their values are read. The schema depends on names and types of columns; values are read where types
-do not tell.
+There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster. It
+depends on names and types of columns; values are read where types do not tell.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from ..exceptions import UserError
-from .names import INDEXES, UUID, code, is_answer, is_id
+from .names import INDEXES, code, is_answer, is_id
 from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
@@ -67,27 +66,16 @@ class Schema:
     @property
     def description(self) -> str:
         """What the columns of X are, and which columns are not used, in a line."""
-        if self.text_column is not None:
-            return f"column {self.text_column!r}" + self._not_used
-        kinds = {kind: [f for f in self.features if f.kind == kind] for kind in KINDS}
-        parts = []
-        if numbers := kinds["number"]:
-            shown = shortened([f.name + _how(self.written.get(f.name)) for f in numbers], LISTED)
-            parts.append(f"{len(numbers):,} numeric column{'s' if len(numbers) > 1 else ''} ({shown})")
-        if categories := kinds["category"]:
-            widths = [f"{f.name}: {f.width} values" for f in categories]
-            parts.append(f"{len(categories)} one-hot encoded ({shortened(widths, LISTED)})")
+        parts = [] if self.text_column is None else [f"column {self.text_column!r}"]
+        kinds = {kind: [feature for feature in self.features if feature.kind == kind] for kind in KINDS}
+        if numbers := [f.name for f in kinds["number"]]:
+            hows = [f"{name} [{self.written[name]}]" if name in self.written else name for name in numbers]
+            parts.append(f"{len(numbers):,} numeric column{'s' * (len(numbers) > 1)} ({shortened(hows, LISTED)})")
+        if categories := [f"{f.name}: {f.width} values" for f in kinds["category"]]:
+            parts.append(f"{len(categories)} one-hot encoded ({shortened(categories, LISTED)})")
         parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
-        return " + ".join(parts) + self._not_used
-
-    @property
-    def _not_used(self) -> str:
         reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
-        return f"; left out: {shortened(reasons, LISTED)}" if reasons else ""
-
-
-def _how(written: str | None) -> str:
-    return f" [{written}]" if written else ""
+        return " + ".join(parts) + (f"; left out: {shortened(reasons, LISTED)}" if reasons else "")
 
 
 def choose(
@@ -118,27 +106,36 @@ def choose(
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
     left_out = {name: "holds labels" for name in labels if name in others}
-    if columns is None and text_column is None and not also:
-        readable = [name for name in others if name not in labels]
-        text_column = readable[0] if len(readable) == 1 and _is_text(table, readable[0]) else None
-    if text_column is not None:
-        left_out |= {name: "not the text" for name in others if name != text_column and name not in left_out}
-        return Schema((), id_column, text_column, left_out, labels)
-    if columns is None:
-        names, left_out = _usable(table, others, left_out, also)
-        texts = [name for name in left_out if name not in labels and _is_long_text(table, name)]
+    readable = [name for name in others if name not in labels]
+    names = [*dict.fromkeys(chosen)]
+
+    if columns is not None:
+        if not columns or len(set(columns)) < len(columns):
+            raise UserError(f"columns must name one or more different columns of {table.name}, got {list(columns)}")
+        _refuse_unusable(table, names)
+        left_out = {}
+    elif not chosen and len(readable) == 1 and _is_text(table, readable[0], alone=True):
+        text_column = readable[0]
+    elif text_column is None:
+        names, reasons = _usable(table, readable, names)
+        left_out |= reasons
+        texts = [name for name in reasons if _is_text(table, name)]
         if not names and len(texts) == 1:
-            left_out = {name: reason for name, reason in left_out.items() if name != texts[0]}
-            return Schema((), id_column, texts[0], left_out, labels)
-        if not names:
-            _refuse_useless(table, left_out, texts)
-    else:
-        names, left_out = [*dict.fromkeys([*columns, *also])], {}
-        _refuse_unusable(table, list(columns), names)
+            text_column = texts[0]
+        elif not names:
+            held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
+            texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
+            remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
+            wrong = f"{table.name} has no column to tell rows apart by, but {held}"
+            raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
+    if text_column is not None:
+        left_out.pop(text_column, None)
+        left_out |= {name: "not the text" for name in readable if name != text_column and name not in left_out}
+        return Schema((), id_column, text_column, left_out, labels)
     if table.files:
         refuse_unlike(table.files, table.schemas, names)
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
-    written = {name: how for name, how in table.written.items() if name in names}
+    written = {name: found.written for name, found in table.converted.items() if name in names and found.written}
     return Schema(tuple(features), id_column, None, left_out, labels, _dtype(table, names), written)
 
 
@@ -162,55 +159,34 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     repeated = values.is_duplicated()
     if repeated.any():
         value = values[first_row(repeated)]
-        rows = (values == value).arg_true()
-        raise UserError(
-            f"{table.name}: the id {value!r} in column {named!r} is that of rows {rows[0]} and {rows[1]}: "
-            f"make ids unique, {remedy}"
-        )
+        one, other = (values == value).arg_true()[:2]
+        wrong = f"the id {value!r} in column {named!r} is that of rows {one} and {other}"
+        raise UserError(f"{table.name}: {wrong}: make ids unique, {remedy}")
     return named
 
 
 def _names_rows(table: Table, name: str) -> bool:
     values = table.column(name)
-    fractions = values.dtype.is_float() and not (values.round() == values).all()
-    return (
-        kind_of(values.dtype) in ("numbers", "text")
-        and not fractions
-        and not (values.null_count() or values.is_duplicated().any())
-    )
+    if kind_of(values.dtype) not in ("numbers", "text") or values.null_count() or values.is_duplicated().any():
+        return False
+    return not values.dtype.is_float() or bool((values.round() == values).all())
 
 
-def _usable(
-    table: Table, names: Sequence[str], left_out: dict[str, str], also: Collection[str]
-) -> tuple[list[str], dict[str, str]]:
-    """The features where none were chosen, and the columns that are left out, with the reason."""
-    names = [name for name in names if name not in left_out]
+def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The features where none were chosen but `also`, and why the other columns are left out."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
     if embeddings:
-        others = {name: "not the embeddings" for name in names if name not in (*embeddings, *also)}
-        return [*dict.fromkeys([*embeddings, *also])], left_out | others
-    reasons = {name: _against(table, name) if name in also else _unlikely(table, name) for name in names}
-    usable = [name for name, reason in reasons.items() if reason is None]
-    left_out |= {name: reason for name, reason in reasons.items() if reason is not None}
-    if refused := [name for name in also if name in left_out]:
-        raise UserError(f"{table.name}: column {refused[0]!r} cannot be a feature ({left_out[refused[0]]})")
-    return usable, left_out
+        usable = [*dict.fromkeys([*embeddings, *also])]
+        return usable, {name: "not the embeddings" for name in names if name not in usable}
+    _refuse_unusable(table, also)
+    reasons = {name: _unlikely(table, name) for name in names if name not in also}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    return [name for name in names if name not in left_out], left_out
 
 
-def _refuse_useless(table: Table, left_out: Mapping[str, str], texts: Sequence[str]) -> NoReturn:
-    held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
-    texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
-    remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
-    raise UserError(
-        f"{table.name} has no column to tell rows apart by, but {held}: choose columns (--columns, --with){remedy}"
-    )
-
-
-def _refuse_unusable(table: Table, columns: list[str], names: list[str]) -> None:
-    if not columns or len(set(columns)) < len(columns):
-        raise UserError(f"columns must name one or more different columns of {table.name}, got {columns}")
+def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
         reason = _against(table, name)
         if reason is not None:
@@ -225,51 +201,35 @@ def _unlikely(table: Table, name: str) -> str | None:
         return "row numbers"
     if kind in ("numbers", "text") and is_id(name):
         return "an id"
-    if kind == "numbers" or (kind == "text" and table.in_memory):
-        values = table.head(name)
-        if reason := code(name, values):
-            return reason
-        if kind == "text" and values.drop_nulls().head(100).str.contains(UUID).any():
-            return "ids"
-        if kind == "text" and table.column(name).drop_nulls().n_unique() == 1:
-            return "one value"
+    counted = kind == "text" and table.in_memory
+    if (counted or kind == "numbers") and (reason := code(name, table.head(name))):
+        return reason
+    if counted and table.column(name).drop_nulls().n_unique() == 1:
+        return "one value"
     return _against(table, name)
 
 
 def _against(table: Table, name: str) -> str | None:
     """Why a column cannot be a feature; None where it can."""
     kind = kind_of(table.types[name])
-    if kind == "nothing":
+    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
         return "empty"
-    if table.in_memory and table.column(name).is_null().all():
-        return "empty"
-    if kind in ("numbers", "embeddings"):
-        return None
     if kind != "text":
-        return None if kind == "dates or times" else "neither numbers nor text"
+        return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
-        raise UserError(
-            f"{table.name}: column {name!r} holds text, which is understood only of a pool that is read into memory: "
-            "choose the columns that are features, or leave it out"
-        )
+        wrong = f"column {name!r} holds text, which is understood only of a pool that is read into memory"
+        raise UserError(f"{table.name}: {wrong}: choose the columns that are features, or leave it out")
     different = table.column(name).drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 
 
-def _is_text(table: Table, name: str) -> bool:
-    """Whether a column, the only one, is text to read: of too many different values, or too long, to be a category."""
+def _is_text(table: Table, name: str, alone: bool = False) -> bool:
+    """Whether a column is text to read: sentences or, where it is the only column, too many words for a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
     values = table.column(name).drop_nulls()
-    return values.n_unique() > MAX_CATEGORIES or _is_long_text(table, name)
-
-
-def _is_long_text(table: Table, name: str) -> bool:
-    """Whether the values of a column are sentences rather than words."""
-    if not table.in_memory or kind_of(table.types[name]) != "text":
-        return False
-    length = table.column(name).drop_nulls().str.len_chars().mean()
-    return isinstance(length, float) and length >= LONG_TEXT
+    length = values.str.len_chars().mean()
+    return (isinstance(length, float) and length >= LONG_TEXT) or (alone and values.n_unique() > MAX_CATEGORIES)
 
 
 def _feature(table: Table, name: str) -> Feature:

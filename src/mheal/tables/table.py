@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 import polars as pl
 
 from ..exceptions import UserError
-from .words import as_numbers, days, without_missing
+from .words import Converted, as_numbers, without_missing
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 SHOWN = 20  # names that an error lists
 HEAD = 10_000  # values that tell whether a column measures anything
@@ -21,35 +23,26 @@ class Table:
     name : what errors call it
     parts : its rows, in order: one part in memory, or one for each file, which is read only where values are needed
     files : names of the parts that are left on disk; their values may not be counted, as ids and texts must be
-    written : columns of text that hold numbers, and how these are written
-    not_numbers : words in columns of numbers that are no numbers, and count as missing
+    converted : columns of texts or dates that were read as numbers
     """
 
     name: str
     parts: Sequence[pl.LazyFrame]
     files: Sequence[str] = ()
-    written: Mapping[str, str] = field(default_factory=dict)
-    not_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    converted: Mapping[str, Converted] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: pl.DataFrame, name: str, as_text: Sequence[str | None] = ()) -> Self:
         """A table in memory. Texts that hold numbers, and dates, become numbers, but not in columns `as_text`."""
-        columns, written, not_numbers = [], {}, {}
-        for column in frame:
-            if isinstance(column.dtype, pl.Categorical | pl.Enum):
-                column = column.cast(pl.String)
-            if column.name not in as_text and column.dtype.is_temporal():
-                column, written[column.name] = days(column).alias(column.name), "dates"
-            elif column.name not in as_text and column.dtype == pl.String:
-                column = without_missing(column)
+        columns, converted = [], {}
+        for column in plain(frame):
+            if column.name not in as_text and (column.dtype == pl.String or column.dtype.is_temporal()):
+                column = without_missing(column) if column.dtype == pl.String else column
                 if (numbers := as_numbers(column)) is not None:
+                    converted[column.name] = numbers
                     column = numbers.values.alias(column.name)
-                    if numbers.written:
-                        written[column.name] = numbers.written
-                    if numbers.others:
-                        not_numbers[column.name] = numbers.others
             columns.append(column)
-        return cls(name, [frame.with_columns(columns).lazy()], written=written, not_numbers=not_numbers)
+        return cls(name, [frame.with_columns(columns).lazy()], converted=converted)
 
     @cached_property
     def schemas(self) -> list[Mapping[str, pl.DataType]]:
@@ -66,32 +59,37 @@ class Table:
         """Whether values may be counted: distinct texts, repeated ids."""
         return not self.files
 
-    @property
+    @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows of a table in memory."""
         return self.parts[0].collect()
 
     def column(self, name: str) -> pl.Series:
         """The values of a column of a table in memory."""
-        return self.parts[0].select(name).collect().to_series()
+        return self.frame[name]
 
     def head(self, name: str) -> pl.Series:
         """The first values of a column, from as many parts as it takes."""
-        found = self.parts[0].select(name).head(HEAD).collect().to_series()
-        for part in self.parts[1:]:
-            if len(found) == HEAD:
+        found: list[pl.Series] = []
+        for part in self.parts:
+            found.append(part.select(name).head(HEAD).collect().to_series())
+            if sum(map(len, found)) >= HEAD:
                 break
-            more = part.select(name).head(HEAD - len(found)).collect().to_series()
-            found = found.append(more) if more.dtype == found.dtype else found  # other types are refused later
-        return found
+        same = [values for values in found if values.dtype == found[0].dtype]  # others are refused later
+        return pl.concat(same).head(HEAD)
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""
-        for part in self.parts:
-            first = part.select(pl.col(name).drop_nulls()).head(1).collect().to_series()
-            if len(first):
-                return len(first[0])
-        return 0
+        firsts = (part.select(pl.col(name).drop_nulls()).head(1).collect().to_series() for part in self.parts)
+        return next((len(first[0]) for first in firsts if len(first)), 0)
+
+
+def plain(frame: Frame) -> Frame:
+    """A frame with its categories as text and its arrays as lists."""
+    types = frame.collect_schema()
+    texts = [name for name, dtype in types.items() if isinstance(dtype, pl.Categorical | pl.Enum)]
+    lists = [pl.col(name).arr.to_list() for name, dtype in types.items() if isinstance(dtype, pl.Array)]
+    return frame.with_columns(pl.col(texts).cast(pl.String), *lists)
 
 
 def kind_of(dtype: pl.DataType) -> str:
@@ -100,11 +98,11 @@ def kind_of(dtype: pl.DataType) -> str:
         return "numbers"
     if dtype.is_temporal():
         return "dates or times"
-    if dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum):
+    if dtype == pl.String:
         return "text"
     if dtype == pl.Null:
         return "nothing"
-    return "embeddings" if isinstance(dtype, pl.List | pl.Array) and dtype.inner.is_numeric() else "other values"
+    return "embeddings" if isinstance(dtype, pl.List) and dtype.inner.is_numeric() else "other values"
 
 
 def first_row(mask: pl.Series) -> int:

@@ -1,6 +1,7 @@
 """Text columns that hold numbers in other clothes: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
 
 import re
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
@@ -11,9 +12,11 @@ FEWEST = 10  # and from so many
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
-PLAIN = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-ENGLISH = r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?"
-EUROPEAN = r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?"
+FORMS = {  # how numbers are written
+    "": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
+    "thousands": r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?",
+    "decimal commas": r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?",
+}
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
 TIMES = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%SZ", "T%H:%M:%S%.fZ", " %H:%M:%S%.f")
 DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
@@ -31,45 +34,38 @@ class Converted(NamedTuple):
 def without_missing(column: pl.Series) -> pl.Series:
     """A text column without surrounding space, with null for "NA", "?" and other words for nothing."""
     text = column.str.strip_chars()
-    return (
-        pl.select(pl.when(text.str.to_lowercase().is_in(MISSING)).then(None).otherwise(text))
-        .to_series()
-        .alias(column.name)
-    )
+    return text.set(text.str.to_lowercase().is_in(MISSING), None)
 
 
 def as_numbers(column: pl.Series) -> Converted | None:
-    """The numbers that a text column holds, from `without_missing`; None where it holds text."""
+    """The numbers that a column of dates, or of text from `without_missing`, holds; None where it holds text."""
+    if column.dtype.is_temporal():
+        return Converted(days(column), "dates")
     words = column.drop_nulls()
     if words.is_empty():
         return None
     lower = set(words.str.to_lowercase().unique().head(3))
     if any(lower <= pair for pair in BOOLEANS):
-        truth = column.str.to_lowercase().is_in(TRUE)
-        return Converted(pl.select(pl.when(column.is_not_null()).then(truth).cast(pl.Float64)).to_series(), "yes or no")
+        return Converted(column.str.to_lowercase().is_in(TRUE).cast(pl.Float64), "yes or no")
     return _dates(column, words) or _written(column, words)
 
 
 def _written(column: pl.Series, words: pl.Series) -> Converted | None:
-    bare, marks = _bare(words)
-    found = {
-        form: bare.str.contains(f"^({pattern})$")
-        for form, pattern in {"": PLAIN, "thousands": ENGLISH, "decimal commas": EUROPEAN}.items()
-    }
+    bare, marks = _bare(column)
+    found = {form: bare.drop_nulls().str.contains(f"^({pattern})$") for form, pattern in FORMS.items()}
     form = max(found, key=lambda name: int(found[name].sum()))  # of equal ones the first
     numbers_there = int(found[form].sum())
     if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
-    values, _ = _bare(column)
-    values = values.str.replace_all(r"[ '_]", "")
+    values = bare.str.replace_all(r"[ '_]", "")
     if form == "thousands":
         values = values.str.replace_all(",", "", literal=True)
     elif form:
         values = values.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     numbers = values.cast(pl.Float64, strict=False)
-    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series().alias(column.name)
     others = tuple(words.filter(~found[form]).unique(maintain_order=True))
-    return Converted(numbers, ", ".join(filter(None, (form and f"with {form}", marks))), others)
+    written = ", ".join(filter(None, (form and f"with {form}", marks)))
+    return Converted(numbers.set(~numbers.is_finite(), None), written, others)
 
 
 def _bare(words: pl.Series) -> tuple[pl.Series, str]:
@@ -87,15 +83,11 @@ def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
     """Days since 1970, if all words are dates of one form."""
     if not DATE.match(words[0]):
         return None
-    for date in DATES:
-        for time in TIMES:
-            first = words.head(1).str.to_datetime(date + time, strict=False)
-            if first.null_count():
-                continue
-            moments = words.str.to_datetime(date + time, strict=False, time_unit="us")
-            if not moments.null_count():
-                whole = column.str.to_datetime(date + time, strict=False, time_unit="us")
-                return Converted(days(whole), "dates")
+    for form in map("".join, product(DATES, TIMES)):
+        if words.head(1).str.to_datetime(form, strict=False).null_count():
+            continue
+        if not words.str.to_datetime(form, strict=False, time_unit="us").null_count():
+            return Converted(days(column.str.to_datetime(form, strict=False, time_unit="us")), "dates")
     return None
 
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from mheal.exceptions import UserError, UserTypeError
+from mheal.tables.features import features
 from mheal.tables.frames import as_polars
-from mheal.tables.missing import features
 from mheal.tables.schema import choose
 from mheal.tables.table import Table
 
@@ -62,6 +62,11 @@ def test_missing_values_are_refused_if_asked_for():
         of(table(a=[0.5, None, *uneven(ROWS - 2)]), "refuse")
     with pytest.raises(UserError, match="impute, drop, refuse"):
         of(table(), "mean")
+
+
+def test_empty_rows_do_not_shift_the_row_that_is_named():
+    with pytest.raises(UserError, match="row 4, column 'a' is empty"):
+        of(table(a=[0.5, None, 1, 2, None, *uneven(ROWS - 5)], c=["x", None, *"xy" * (ROWS // 2 - 1)]), "refuse")
 
 
 def test_words_that_are_no_numbers_are_named():
