@@ -6,10 +6,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
+from inspect import get_annotations
 from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
-from .parameters import check_parameters
+from .parameters import allowed, check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
@@ -89,8 +90,12 @@ class Pool:
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
 
 
+@dataclass_transform(eq_default=False)
 class Strategy(BaseEstimator, ABC):
-    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`; parameters go in __init__.
+    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`.
+
+    Its parameters are annotated attributes, as in a dataclass, and the annotations say which values are allowed. A
+    subclass may also write its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
 
     `kind` says how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
     "one-shot": no labels are needed, but each budget has its own picks; "adaptive": picks depend on the labels so far.
@@ -112,6 +117,16 @@ class Strategy(BaseEstimator, ABC):
     backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # also "torch", "dask": forms of X that are not copied
     resumable: ClassVar[bool] = False  # keeps intermediate results in a checkpoint
     limits_memory: ClassVar[bool] = False  # works within memory_limit
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
+        if own and "__init__" not in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
+            hints = get_type_hints(cls.__init__, include_extras=True)
+            cls._parameter_constraints = {name: allowed(hint) for name, hint in hints.items() if hint is not Any}
+            cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # for `help`, without the constraints
 
     def select(
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
@@ -158,8 +173,6 @@ class Strategy(BaseEstimator, ABC):
     @abstractmethod
     def _pick(self, pool: Pool, n: int) -> Selection | Rows:
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
 
     def _prepared(self, X: Any, random_state: np.random.RandomState) -> Any:
         """X as the strategy takes it: a checked array, tensor or Dask array."""

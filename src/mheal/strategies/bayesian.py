@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
-from ..parameters import COUNT
+from ..parameters import Count
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows
 from .common import smallest_first
@@ -33,10 +33,8 @@ class BayesianScore(Scored):
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     needs_labels = True
-    _parameter_constraints = {"draws": COUNT}
 
-    def __init__(self, draws: int = 20) -> None:
-        self.draws = draws
+    draws: Count = 20
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         return self.score(sampled_probabilities(pool, rows, self.draws))
@@ -126,11 +124,8 @@ class BatchBALD(BALD):
     name, title = "batchbald", "BatchBALD"
     summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
-    _parameter_constraints = {"draws": COUNT, "max_candidates": COUNT}
 
-    def __init__(self, draws: int = 20, max_candidates: int = 1000) -> None:
-        super().__init__(draws)
-        self.max_candidates = max_candidates
+    max_candidates: Count = 1000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.points import Points
-from ..parameters import COUNT
+from ..parameters import Count
 from ..strategy import Pool, Rows, Strategy
 from .common import fill_with_farthest, nearest_distance, sample
 
@@ -62,10 +62,10 @@ class TypiClust(Strategy):
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
     cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
-    _parameter_constraints = {"max_clusters": COUNT, "n_neighbors": COUNT, "min_cluster_size": COUNT}
 
-    def __init__(self, max_clusters: int = 500, n_neighbors: int = 20, min_cluster_size: int = 6) -> None:
-        self.max_clusters, self.n_neighbors, self.min_cluster_size = max_clusters, n_neighbors, min_cluster_size
+    max_clusters: Count = 500
+    n_neighbors: Count = 20
+    min_cluster_size: Count = 6
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         k = min(len(pool.labeled) + n, self.max_clusters)
@@ -141,10 +141,10 @@ class KMedoids(Strategy):
     summary = "Rows with the smallest summed distance to all others: like k-means, but less sensitive to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
-    _parameter_constraints = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
 
-    def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
-        self.max_rows, self.sample_size, self.n_solutions = max_rows, sample_size, n_solutions
+    max_rows: Count = 10_000
+    sample_size: Count = 4000
+    n_solutions: Count = 5
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         Z, everything = pool.Z, np.arange(len(pool.Z))

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
-from ..parameters import COUNT, POSITIVE, SHARE
+from ..parameters import Count, Positive, Share
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import Scores, margins, probabilities
 from .clustering import euclidean_clusters
@@ -59,12 +59,11 @@ class ProbCover(Strategy):
     name, title = "probcover", "ProbCover"
     summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints = {"radius": [*POSITIVE, None], "purity": SHARE, "n_classes": COUNT, "max_references": COUNT}
 
-    def __init__(
-        self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
-    ) -> None:
-        self.radius, self.purity, self.n_classes, self.max_references = radius, purity, n_classes, max_references
+    radius: Positive | None = None
+    purity: Share = 0.95
+    n_classes: Count = 10
+    max_references: Count = 10_000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         radius = self.radius or self._pure_radius(pool)
@@ -96,10 +95,9 @@ class MaxHerding(Strategy):
     name, title = "maxherding", "MaxHerding"
     summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
-    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
-        self.bandwidth, self.max_references = bandwidth, max_references
+    bandwidth: Positive | None = None
+    max_references: Count = 10_000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)

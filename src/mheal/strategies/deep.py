@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import UserError
-from ..parameters import COUNT, NOT_NEGATIVE
+from ..parameters import Count, NotNegative
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import Scores, probabilities
 from .uncertainty import Scored
@@ -35,17 +35,12 @@ class VAAL(Scored):
     summary = "Rows that a network finds least like the labelled ones; for images, on a GPU"
     cost = "iterations of a variational autoencoder, memory N·d"
     needs_torch = needs_labels = True
-    _parameter_constraints = {
-        "image_shape": [tuple, None], "iterations": [*COUNT, None], "beta": NOT_NEGATIVE, "adversary": NOT_NEGATIVE,
-        "channels": [tuple, None],
-    }  # fmt: skip
 
-    def __init__(
-        self, image_shape: tuple[int, int, int] | None = None, iterations: int | None = None, beta: float = 1.0,
-        adversary: float = 1.0, channels: tuple[int, ...] | None = None,
-    ) -> None:  # fmt: skip
-        self.image_shape, self.iterations, self.beta = image_shape, iterations, beta
-        self.adversary, self.channels = adversary, channels
+    image_shape: tuple[int, int, int] | None = None
+    iterations: Count | None = None
+    beta: NotNegative = 1.0
+    adversary: NotNegative = 1.0
+    channels: tuple[int, ...] | None = None
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         networks, X = _networks(self.name), pool.Z if self.image_shape is None else pool.X
@@ -71,10 +66,8 @@ class CDALReinforced(Strategy):
     cost = "epochs × a recurrent network over the pool, memory 0.5 GB"
     kind = "adaptive"
     needs_torch = needs_model = uses_proba = True
-    _parameter_constraints = {"epochs": COUNT}
 
-    def __init__(self, epochs: int = 10) -> None:
-        self.epochs = epochs
+    epochs: Count = 10
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         networks, rows = _networks(self.name), pool.unlabeled

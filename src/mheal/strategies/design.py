@@ -4,10 +4,9 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import COUNT, POSITIVE
+from ..parameters import Count, Positive
 from ..strategy import Pool, Rows, Strategy
 from .common import by_blocks, fill_with_farthest, median_distance, sample
 
@@ -61,15 +60,11 @@ class TED(Strategy):
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
-    _parameter_constraints = {
-        "kernel": [StrOptions({"rbf", "linear"})], "ridge": POSITIVE, "sigma": [*POSITIVE, None], "max_rows": COUNT,
-    }  # fmt: skip
 
-    def __init__(
-        self, kernel: Literal["rbf", "linear"] = "rbf", ridge: float = 1e-3, sigma: float | None = None,
-        max_rows: int = 5000,
-    ) -> None:  # fmt: skip
-        self.kernel, self.ridge, self.sigma, self.max_rows = kernel, ridge, sigma, max_rows
+    kernel: Literal["rbf", "linear"] = "rbf"
+    ridge: Positive = 1e-3
+    sigma: Positive | None = None
+    max_rows: Count = 5000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         if self.kernel == "linear":

@@ -4,10 +4,9 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import NOT_NEGATIVE
+from ..parameters import NotNegative
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import Scores, margins, probabilities
@@ -124,10 +123,9 @@ class GEN(Strategy):
     cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
-    _parameter_constraints = {"beta": NOT_NEGATIVE, "weights": [StrOptions({"mmd", "published"})]}
 
-    def __init__(self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd") -> None:
-        self.beta, self.weights = beta, weights
+    beta: NotNegative = 1.0
+    weights: Literal["mmd", "published"] = "mmd"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         P = probabilities(pool, np.arange(len(pool.X)))

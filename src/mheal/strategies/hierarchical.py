@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
 
-from ..parameters import COUNT, POSITIVE
+from ..parameters import Count, Positive
 from ..strategy import Pool, Rows, Strategy
 from .common import fill_with_farthest, sample
 
@@ -28,10 +28,9 @@ class Hierarchical(Strategy):
     summary = "Samples most from clusters that look impure by their labels; without labels it is random"
     cost = "time and memory N² up to 5,000 rows; a sample beyond"
     kind = "adaptive"
-    _parameter_constraints = {"beta": POSITIVE, "max_rows": COUNT}
 
-    def __init__(self, beta: float = 2.0, max_rows: int = 5000) -> None:
-        self.beta, self.max_rows = beta, max_rows
+    beta: Positive = 2.0
+    max_rows: Count = 5000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         at = sample(np.arange(len(pool.labels)), self.max_rows // 2, pool.rng)

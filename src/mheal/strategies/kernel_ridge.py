@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import COUNT, NOT_NEGATIVE, SHARE
+from ..parameters import Count, NotNegative, Share
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import margins
 from .common import fill_with_farthest, sample
@@ -45,10 +45,10 @@ class ALDR(Strategy):
     cost = "time 4,000³, memory 4,000²"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints = {"beta": SHARE, "unlabeled_weight": NOT_NEGATIVE, "max_rows": COUNT}
 
-    def __init__(self, beta: float = 0.5, unlabeled_weight: float = 0.1, max_rows: int = 2000) -> None:
-        self.beta, self.unlabeled_weight, self.max_rows = beta, unlabeled_weight, max_rows
+    beta: Share = 0.5
+    unlabeled_weight: NotNegative = 0.1
+    max_rows: Count = 2000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         blocks = KernelBlocks.of(pool, self.max_rows)
@@ -158,13 +158,11 @@ class SPAL(Strategy):
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT, "max_steps": [*COUNT, None]}
 
-    def __init__(
-        self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01), max_rows: int = 2000,
-        max_steps: int | None = None,
-    ) -> None:  # fmt: skip
-        self.mu, self.pace, self.max_rows, self.max_steps = mu, pace, max_rows, max_steps
+    mu: NotNegative = 0.1
+    pace: tuple[float, float] = (0.1, 0.01)
+    max_rows: Count = 2000
+    max_steps: Count | None = None
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         blocks = KernelBlocks.of(pool, self.max_rows)

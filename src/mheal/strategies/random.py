@@ -1,11 +1,13 @@
 """Random sampling, plain and stratified by clusters: the baselines."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
-from ..parameters import COUNT
+from ..parameters import Count
 from ..selection import Selection
 from ..strategy import Pool, Rows, Strategy
 
@@ -36,10 +38,8 @@ class Stratified(Strategy):
     name, title = "stratified", "Stratified random"
     summary = "Random rows from each cluster in proportion to its size: a baseline with less variance than random"
     cost = "time N·clusters·d, memory N·d"
-    _parameter_constraints = {"n_clusters": [*COUNT, None]}
 
-    def __init__(self, n_clusters: int | None = None) -> None:
-        self.n_clusters = n_clusters
+    n_clusters: Count | None = None
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         k = min(self.n_clusters or auto_clusters(len(pool.Z)), len(pool.Z))
@@ -53,5 +53,4 @@ class Stratified(Strategy):
         # The r-th row of a cluster has its turn at (r + a random start) / size: every prefix is in proportion.
         turn = (labeled[labels[free]] + rank + pool.rng.random(k)[labels[free]]) / size[labels[free]]
         rows = free[np.argsort(turn, kind="stable")][:n]
-        unknown = np.full(n, np.nan)
-        return Selection(rows, labels[rows], unknown, unknown)
+        return replace(Selection.of(rows), cluster=labels[rows])

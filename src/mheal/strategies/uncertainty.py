@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import entr
 from sklearn.linear_model import LogisticRegression
 
-from ..parameters import COUNT
+from ..parameters import Count
 from ..strategy import Pool, Rows, Strategy
 from ..uncertainty import Scores, decision_values, has_probabilities, margins, probabilities
 from .common import smallest_first
@@ -83,10 +83,8 @@ class QueryByCommittee(Scored):
     summary = "Rows on which models trained on resamples of the labels disagree; needs no model of yours"
     cost = "members × (a fit + a prediction of the pool)"
     needs_labels = True
-    _parameter_constraints = {"members": COUNT}
 
-    def __init__(self, members: int = 10) -> None:
-        self.members = members
+    members: Count = 10
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         votes, mean = np.zeros((2, len(rows), len(np.unique(pool.labels))))
