@@ -32,7 +32,9 @@ from .selection import Selection
 from .uncertainty import GivenProbabilities, is_fitted, warn_unused
 from .validation import as_array, as_budget, as_proba, as_utility
 
+Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
 Seed = int | np.random.Generator | np.random.RandomState | None
 

@@ -6,17 +6,15 @@ Samples are class probabilities, (samples, rows, classes). Entropies are in nats
 from abc import abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import entr
 
 from ..parameters import Count
 from ..runtime.threads import spans
-from ..strategy import Pool, Rows
+from ..strategy import Array, Pool, Rows, Scores
 from .common import smallest_first
 from .uncertainty import Scored, committee
 
-Samples = npt.NDArray[np.floating]
-Scores = npt.NDArray[np.float64]
+Samples = Array
 
 CONFIGURATIONS = 10_000  # joint labellings of a batch and one candidate that BatchBALD keeps apart
 BLOCK = 32  # candidates whose gains BatchBALD updates together
@@ -25,10 +23,7 @@ BLOCK = 32  # candidates whose gains BatchBALD updates together
 class BayesianScore(Scored):
     """Base class: the rows with the largest `score` of the samples.
 
-    Parameters
-    ----------
-    draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
+    draws : draws of the weights (MC dropout), or members of the committee that replaces them
     """
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
@@ -113,12 +108,9 @@ class BatchBALD(BALD):
     Proposed by Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the
     batch (4 rows of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
-    Parameters
-    ----------
-    draws : int
-        As in BALD.
-    max_candidates : int
-        Only so many rows with the largest BALD score (or four times the picks, if that is more) are considered.
+    draws : as in BALD
+    max_candidates : only so many rows with the largest BALD score (or four times the picks, if that is more) are
+        considered
     """
 
     name, title = "batchbald", "BatchBALD"

@@ -2,16 +2,14 @@
 
 import warnings
 from itertools import cycle
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.points import Points
 from ..parameters import Count
-from ..strategy import Pool, Rows, Strategy
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import fill_with_farthest, nearest_distance, sample
 
 LARGE = 20_000  # pools with more rows are clustered on batches
@@ -48,14 +46,10 @@ class TypiClust(Strategy):
     Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Clusters with the
     fewest labelled rows come first, among them the largest, and are visited in turn.
 
-    Parameters
-    ----------
-    max_clusters : int
-        The pool is cut into as many clusters as there are labelled rows and picks together, but no more than this.
-    n_neighbors : int
-        Neighbours that typicality is measured with.
-    min_cluster_size : int
-        Smaller clusters wait until all others are exhausted.
+    max_clusters : the pool is cut into as many clusters as there are labelled rows and picks together, but no more than
+        this
+    n_neighbors : neighbours that typicality is measured with
+    min_cluster_size : smaller clusters wait until all others are exhausted
     """
 
     name, title = "typiclust", "TypiClust"
@@ -82,7 +76,7 @@ class TypiClust(Strategy):
         return fill_with_farthest(pool, by_cluster[np.lexsort((place[labels[by_cluster]], rank))][:n], n)
 
 
-def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n_neighbors: int) -> npt.NDArray[Any]:
+def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
     """Mean distance from each row to its nearest neighbours in its own cluster: the inverse of its typicality."""
     references, nearest = [], []
     for c in range(k):
@@ -94,8 +88,8 @@ def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n
 
 
 def euclidean_clusters(
-    Z: npt.NDArray[Any], k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    Z: Array, k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
+) -> tuple[Array, Array]:
     """A cluster for each row of Z, the same everywhere, and its squared distance to the centre. Some can be empty."""
     from sklearn import cluster
     from sklearn.exceptions import ConvergenceWarning
@@ -113,7 +107,7 @@ def euclidean_clusters(
     return labels, np.square(Z - centers[labels]).sum(axis=1)
 
 
-def nearest_members(labels: npt.NDArray[Any], distance: npt.NDArray[Any], k: int) -> Rows:
+def nearest_members(labels: Array, distance: Array, k: int) -> Rows:
     """The row of each cluster with the smallest distance, the lowest row among equals; −1 for empty clusters."""
     order = np.lexsort((distance, labels))
     filled, first = np.unique(labels[order], return_index=True)
@@ -129,12 +123,8 @@ class KMedoids(Strategy):
     already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
     `n_solutions` solutions on samples, by their cost over the whole pool.
 
-    Parameters
-    ----------
-    max_rows : int
-        Pools with more rows are solved by CLARA.
-    sample_size, n_solutions : int
-        Rows of each of CLARA's samples (more for large batches), and how many samples there are.
+    max_rows : pools with more rows are solved by CLARA
+    sample_size, n_solutions : rows of each of CLARA's samples (more for large batches), and how many samples there are
     """
 
     name, title = "kmedoids", "K-medoids"
@@ -160,7 +150,7 @@ class KMedoids(Strategy):
 
         return fill_with_farthest(pool, min(solutions, key=cost), n)
 
-    def _medoids(self, pool: Pool, rows: Rows, to_labeled: npt.NDArray[Any], n: int) -> Rows:
+    def _medoids(self, pool: Pool, rows: Rows, to_labeled: Array, n: int) -> Rows:
         """At most `n` unlabelled rows among `rows` that are good medoids of these."""
         A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is what needs memory
         distance = squared_distances(A, A)
@@ -181,7 +171,7 @@ class Medoids:
     medoid, the last.
     """
 
-    def __init__(self, distance: npt.NDArray[Any], medoids: Rows, fixed: npt.NDArray[Any]) -> None:
+    def __init__(self, distance: Array, medoids: Rows, fixed: Array) -> None:
         self.distance, self.medoids = distance, medoids.copy()
         # Any number above all distances stands for "none": it cancels out of every comparison of swaps.
         self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..exceptions import UserError
 from ..parameters import Count, NotNegative
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, probabilities
+from ..strategy import Pool, Rows, Scores, Strategy
+from ..uncertainty import probabilities
 from .uncertainty import Scored
 
 
@@ -16,19 +16,12 @@ class VAAL(Scored):
 
     Proposed by Sinha, Ebrahimi and Darrell (2019).
 
-    Parameters
-    ----------
-    image_shape : tuple of three ints or None
-        (channels, height, width), at most 32 × 32 pixels, if rows of X are images: the autoencoder is then
+    image_shape : (channels, height, width), at most 32 × 32 pixels, if rows of X are images: the autoencoder is then
         convolutional. Otherwise it is a small dense one on scaled features.
-    iterations : int or None
-        Batches of 128. None takes a tenth of the pool, but 500 to 5,000 on a GPU and 50 to 500 without one.
-    beta : float
-        Weight of the autoencoder's KL term, per code and dimension; the squared error is per value.
-    adversary : float
-        λ, the weight of deceiving the discriminator.
-    channels : tuple of ints or None
-        Channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
+    iterations : batches of 128. None takes a tenth of the pool, but 500 to 5,000 on a GPU and 50 to 500 without one.
+    beta : weight of the autoencoder's KL term, per code and dimension; the squared error is per value
+    adversary : λ, the weight of deceiving the discriminator
+    channels : channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
     """
 
     name, title = "vaal", "VAAL"
@@ -55,10 +48,7 @@ class CDALReinforced(Strategy):
     the picks with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each
     with its share of the picks.
 
-    Parameters
-    ----------
-    epochs : int
-        Passes over the pool.
+    epochs : passes over the pool
     """
 
     name, title = "cdal-rl", "CDAL + RL"

@@ -1,18 +1,15 @@
 """Experimental design: TED and support points choose rows by their features alone, before there are labels."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, Positive
-from ..strategy import Pool, Rows, Strategy
+from ..strategy import Array, Pool, Rows, Scores, Strategy
 from .common import by_blocks, fill_with_farthest, median_distance, sample
 
 REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
-
-Vector = npt.NDArray[np.float64]
 
 
 class SupportPoints(Strategy):
@@ -45,16 +42,10 @@ class TED(Strategy):
 
     Proposed by Yu, Bi and Tresp (2006). Each pick explains most of what the labelled and picked rows leave unexplained.
 
-    Parameters
-    ----------
-    kernel : "rbf" or "linear"
-        "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
-    ridge : float
-        λ, the penalty of the regression.
-    sigma : float or None
-        σ of "rbf"; None takes the median distance between rows.
-    max_rows : int
-        With "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled.
+    kernel : "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
+    ridge : λ, the penalty of the regression
+    sigma : σ of "rbf"; None takes the median distance between rows
+    max_rows : with "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled
     """
 
     name, title = "ted", "TED"
@@ -95,11 +86,11 @@ class Kernel:
     formed.
     """
 
-    def __init__(self, K: npt.NDArray[np.float64], ridge: float) -> None:
+    def __init__(self, K: Scores, ridge: float) -> None:
         self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
         self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)  # lengths are squared
 
-    def scores(self) -> Vector:
+    def scores(self) -> Scores:
         """How much of all rows each row would explain."""
         return self.lengths / (self.diagonal + self.ridge)
 
@@ -112,15 +103,15 @@ class Kernel:
         np.maximum(self.diagonal, 0, out=self.diagonal)
         self._remember(row, k, scale)
 
-    def _column(self, row: int) -> Vector:
+    def _column(self, row: int) -> Scores:
         """K_·j, deflated."""
         return self.K[row] - self.V[:, row] @ self.V
 
-    def _product(self, k: Vector) -> Vector:
+    def _product(self, k: Scores) -> Scores:
         """K k, deflated."""
         return self.K @ k - (self.V @ k) @ self.V
 
-    def _remember(self, row: int, k: Vector, scale: float) -> None:
+    def _remember(self, row: int, k: Scores, scale: float) -> None:
         """Deflate K by k kᵀ / scale."""
         self.V = np.vstack([self.V, k / np.sqrt(scale)])
 
@@ -128,17 +119,17 @@ class Kernel:
 class Linear(Kernel):
     """K = X A Xᵀ, of which only the small matrix A is deflated."""
 
-    def __init__(self, X: npt.NDArray[Any], ridge: float) -> None:
+    def __init__(self, X: Array, ridge: float) -> None:
         self.X, self.A, self.ridge = X.astype(np.float64), np.eye(X.shape[1]), ridge
         self.diagonal = np.einsum("ij,ij->i", self.X, self.X)
         self.lengths = np.einsum("ij,ij->i", self.X @ (self.X.T @ self.X), self.X)
 
-    def _column(self, row: int) -> Vector:
+    def _column(self, row: int) -> Scores:
         return self.X @ (self.A @ self.X[row])
 
-    def _product(self, k: Vector) -> Vector:
+    def _product(self, k: Scores) -> Scores:
         return self.X @ (self.A @ (self.X.T @ k))
 
-    def _remember(self, row: int, k: Vector, scale: float) -> None:
+    def _remember(self, row: int, k: Scores, scale: float) -> None:
         explained = self.A @ self.X[row]
         self.A -= np.outer(explained, explained) / scale

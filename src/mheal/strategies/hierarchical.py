@@ -1,11 +1,10 @@
 """Hierarchical sampling: labels decide how far down a cluster tree to go."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
 
 from ..parameters import Count, Positive
-from ..strategy import Pool, Rows, Strategy
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import fill_with_farthest, sample
 
 
@@ -16,12 +15,8 @@ class Hierarchical(Strategy):
     majority is clear enough. Rows are drawn from the resulting clusters with probability ∝ size · (1 − lower bound of
     the majority's share). Without labels it is random sampling.
 
-    Parameters
-    ----------
-    beta : float
-        How clear a majority has to be: the larger, the sooner a node may be split.
-    max_rows : int
-        The tree of a larger pool is that of a sample of so many rows, at most half of them labelled.
+    beta : how clear a majority has to be: the larger, the sooner a node may be split
+    max_rows : the tree of a larger pool is that of a sample of so many rows, at most half of them labelled
     """
 
     name, title = "hierarchical", "Hierarchical"
@@ -57,7 +52,7 @@ class Hierarchical(Strategy):
 class Tree:
     """Ward's tree: leaves 0 … n − 1, then one node for each merge; the last is the root."""
 
-    def __init__(self, Z: npt.NDArray[np.floating]) -> None:
+    def __init__(self, Z: Array) -> None:
         self.n = n = len(Z)
         merges = linkage(Z, "ward") if n > 1 else np.empty((0, 4))
         self.children = merges[:, :2].astype(np.int64)
@@ -75,7 +70,7 @@ class Tree:
 class LabelBounds:
     """Bounds on each node's label shares, and which nodes to split, from the labels seen (−1: none)."""
 
-    def __init__(self, tree: Tree, seen: npt.NDArray[np.int64], n_classes: int, beta: float) -> None:
+    def __init__(self, tree: Tree, seen: Rows, n_classes: int, beta: float) -> None:
         self.tree, n = tree, tree.n
         counts = np.zeros((2 * n - 1, n_classes))
         labeled = np.flatnonzero(seen >= 0)

@@ -5,21 +5,17 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, NotNegative, Share
-from ..strategy import Pool, Rows, Strategy
+from ..strategy import Array, Pool, Rows, Scores, Strategy
 from ..uncertainty import margins
 from .common import fill_with_farthest, sample
 
 RIDGE, PENALTY = 0.1, 1.0  # γ of the regressions, ρ of SPAL's ADMM
 SELF_TRAINING = 10  # rounds of ALDR+
 ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000  # of SPAL
-
-Matrix = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.float64]
 
 
 class ALDR(Strategy):
@@ -30,14 +26,9 @@ class ALDR(Strategy):
     until the sides no longer change. Uncertainty f² + 2|f| (with several classes f is half the margin) and
     representativeness are both scaled to [0, 1]; a batch is picked one by one.
 
-    Parameters
-    ----------
-    beta : float
-        Weight of representativeness, between 0 and 1.
-    unlabeled_weight : float
-        Weight of an unlabelled row in the classifier; a labelled row has 1.
-    max_rows : int
-        At most so many candidates, and so many labelled rows, take part; more are sampled.
+    beta : weight of representativeness, between 0 and 1
+    unlabeled_weight : weight of an unlabelled row in the classifier; a labelled row has 1
+    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
     """
 
     name, title = "aldr", "ALDR+ (reconstructed)"
@@ -70,10 +61,10 @@ class KernelBlocks:
     """
 
     candidates: Rows  # rows of X
-    Y: Matrix  # ±1 for each labelled row and class; a single column if there are two classes
-    LL: Matrix  # kernel between labelled rows
-    UL: Matrix  # between candidates and labelled rows
-    UU: Matrix  # between candidates
+    Y: Scores  # ±1 for each labelled row and class; a single column if there are two classes
+    LL: Scores  # kernel between labelled rows
+    UL: Scores  # between candidates and labelled rows
+    UU: Scores  # between candidates
 
     @classmethod
     def of(cls, pool: Pool, max_rows: int = 2000) -> "KernelBlocks":
@@ -84,7 +75,7 @@ class KernelBlocks:
         LL, UL, UU = (np.exp(squared_distances(A, B) / -A.shape[1]) for A, B in ((L, L), (U, L), (U, U)))
         return cls(candidates, one_vs_rest(pool.labels[at]), LL, UL, UU)
 
-    def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Vector:
+    def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Scores:
         """How much each candidate resembles labelled rows minus how much it resembles the others; small is good.
 
         The linear term of the discrepancy between the pool and labelled rows with a batch. `picked` count as labelled.
@@ -95,20 +86,20 @@ class KernelBlocks:
         return ((u - batch) * to_labeled - (l + batch) * to_others) / (l + u)
 
 
-def one_vs_rest(labels: npt.NDArray[np.generic]) -> Matrix:
+def one_vs_rest(labels: Array) -> Scores:
     """+1 for a row's own class, −1 for the others, (rows, classes); a single column if there are two classes."""
     classes = np.unique(labels)
     Y = np.where(labels[:, None] == classes, 1.0, -1.0)
     return Y[:, 1:] if len(classes) == 2 else Y
 
 
-def label_cost(F: Matrix) -> Vector:
+def label_cost(F: Scores) -> Scores:
     """f² + 2|f|, the largest loss that a row's label can cause, up to a constant; f is half the margin."""
     f = np.abs(F[:, 0]) if F.shape[1] == 1 else margins(F) / 2
     return f**2 + 2 * f
 
 
-def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Matrix:
+def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Scores:
     """Decision values of the candidates, a column for each class (one for two classes)."""
     if unlabeled_weight == 0:
         return blocks.UL @ np.linalg.solve(blocks.LL + RIDGE * np.eye(len(blocks.LL)), blocks.Y)
@@ -128,7 +119,7 @@ def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Matrix:
     return F
 
 
-def _unit_range(x: Vector) -> Vector:
+def _unit_range(x: Scores) -> Scores:
     return (x - x.min()) / (np.ptp(x) or 1.0)
 
 
@@ -141,16 +132,10 @@ class SPAL(Strategy):
     form is for two classes. With more, ours is a heuristic: the regression penalises each of its one-vs-rest columns,
     while w and v take half the margin for f.
 
-    Parameters
-    ----------
-    mu : float
-        μ, the weight of representativeness.
-    pace : tuple of two floats
-        λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked.
-    max_rows : int
-        At most so many candidates, and so many labelled rows, take part; more are sampled.
-    max_steps : int or None
-        At most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
+    mu : μ, the weight of representativeness
+    pace : λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked
+    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
+    max_steps : at most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
     """
 
     name, title = "spal", "SPAL"
@@ -192,7 +177,7 @@ class Alternation:
         self.w, self.v = np.full(u, batch / u), np.ones(u)
         self.update_regression(np.zeros(u))
 
-    def linear(self) -> Vector:
+    def linear(self) -> Scores:
         """q, the linear term in w."""
         return self.mu * self.blocks.redundancy(self.batch) + self.v * self.cost
 
@@ -211,7 +196,7 @@ class Alternation:
             if moved < 1e-5:
                 break
 
-    def _curve(self, w: Vector) -> Vector:
+    def _curve(self, w: Scores) -> Scores:
         """½μKw; most of w is 0 after a few steps."""
         some = np.flatnonzero(w)
         return w[some] @ self.quadratic[some] if len(some) < len(w) / 4 else self.quadratic @ w
@@ -220,7 +205,7 @@ class Alternation:
         """v: a row is the easier, the further its cost is below λ."""
         self.v = np.clip(1 - self.w * self.cost / self.pace, 0, 1)
 
-    def update_regression(self, weight: Vector | None = None) -> None:
+    def update_regression(self, weight: Scores | None = None) -> None:
         """θ: ridge regression in which selected rows pull f to 0, by ADMM with z = f on them."""
         weight = self.w * self.v if weight is None else weight
         LL, Y = self.blocks.LL, self.blocks.Y
@@ -237,7 +222,7 @@ class Alternation:
             dual += f - z
             if np.abs(f - z).max(initial=0) < 1e-4 and np.abs(z - last).max(initial=0) < 1e-4:
                 break
-        self.theta: Matrix = theta
+        self.theta: Scores = theta
         self.cost = label_cost(self.blocks.UL @ theta)
 
     def ranking(self) -> Rows:
@@ -245,7 +230,7 @@ class Alternation:
         return np.lexsort((self.cost, -np.round(self.w * self.v, 6)))
 
 
-def project(x: Vector, v: Vector, total: float) -> Vector:
+def project(x: Scores, v: Scores, total: float) -> Scores:
     """The nearest w with 0 ≤ w ≤ 1 and v·w = total; without the sum where it cannot be reached."""
     usable = v > 1e-6
     if v[usable].sum() <= total:

@@ -29,10 +29,7 @@ class Stratified(Strategy):
 
     Rows that are labelled already count for their cluster.
 
-    Parameters
-    ----------
-    n_clusters : int or None
-        Number of clusters; None chooses it from the size of the pool.
+    n_clusters : number of clusters; None chooses it from the size of the pool
     """
 
     name, title = "stratified", "Stratified random"

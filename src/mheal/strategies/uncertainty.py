@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import entr
-from sklearn.linear_model import LogisticRegression
 
 from ..parameters import Count
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, decision_values, has_probabilities, margins, probabilities
+from ..strategy import Pool, Rows, Scores, Strategy
+from ..uncertainty import decision_values, has_probabilities, margins, probabilities
 from .common import smallest_first
 
 
@@ -73,10 +72,7 @@ class QueryByCommittee(Scored):
     The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
     larger entropy of the mean probabilities comes first.
 
-    Parameters
-    ----------
-    members : int
-        Size of the committee.
+    members : size of the committee
     """
 
     name, title = "qbc", "QBC"
@@ -101,6 +97,8 @@ def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
     Every resample holds at least one row of each class, so all members know all classes. If all labels are of one
     class, so is every prediction.
     """
+    from sklearn.linear_model import LogisticRegression
+
     classes, y = np.unique(pool.labels, return_inverse=True)
     for _ in range(members):
         if len(classes) == 1:
