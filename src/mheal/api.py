@@ -101,10 +101,9 @@ def select(
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
     kept = index = None
     if is_frame(X):
-        n_rows, index = len(X), X.index if hasattr(X, "iloc") else None
-        X, kept = _features(X, missing, labeled, y)
+        index = X.index if hasattr(X, "iloc") else None
+        X, kept, labeled, y = _of_frame(X, missing, labeled, y)
         if kept is not None:
-            labeled, y = _labels_of(kept, labeled, y, n_rows)
             proba, utility = (None if values is None else np.asarray(values)[kept] for values in (proba, utility))
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
@@ -122,25 +121,27 @@ def select(
     return picks if index is None else replace(picks, index=index[picks.indices])
 
 
-def _features(frame: Any, missing: "Missing", labeled: Any, y: Any) -> tuple[npt.NDArray[Any], Rows | None]:
-    """The features of a frame, without columns that repeat the labels, and the rows that are kept; None: all."""
+def _of_frame(frame: Any, missing: "Missing", labeled: Any, y: Any) -> tuple[npt.NDArray[Any], Rows | None, Any, Any]:
+    """The features of a frame, without columns that repeat the labels; the rows that are kept, and their labels.
+
+    Where all rows are kept, these are None, and `labeled` and y are as given.
+    """
     from .tables.frames import frame_features, without_labels
 
+    n = len(frame)
+    rows, known, labels = split_labels(labeled, y, n)
     if y is not None:
-        _, known, labels = split_labels(labeled, y, len(frame))
         frame, same = without_labels(frame, labels, known)
         if same:
             warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
     made = frame_features(frame, missing, stacklevel=4)
-    return made.X, made.kept
-
-
-def _labels_of(kept: Rows, labeled: Any, y: Any, n_rows: int) -> tuple[npt.NDArray[np.bool_], Any]:
-    """Which of the rows of a frame that are kept are not to be picked, and their labels, None where it is missing."""
-    rows, known, labels = split_labels(labeled, y, n_rows)
-    given = np.full(n_rows, None, object)
-    given[known] = None if y is None else labels
-    return np.isin(kept, rows), None if y is None else given[kept]
+    if made.kept is not None:
+        labeled = np.isin(made.kept, rows)
+        if y is not None:
+            of_rows = np.full(n, None, object)
+            of_rows[known] = labels
+            y = of_rows[made.kept]
+    return made.X, made.kept, labeled, y
 
 
 def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:

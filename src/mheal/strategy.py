@@ -68,13 +68,13 @@ class Pool:
 
     X: Any
     labeled: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-    labels: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
+    labels: Array = field(default_factory=lambda: np.empty(0, np.int64))
     model: Any = None
     rng: np.random.Generator = field(default_factory=partial(np.random.default_rng, 0))
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=partial(np.random.RandomState, 0))
     checkpoint: NullCheckpoint = field(default_factory=NullCheckpoint)
-    utility: npt.NDArray[np.float64] | None = None
+    utility: Scores | None = None
 
     @property
     def unlabeled(self) -> Rows:
@@ -84,7 +84,7 @@ class Pool:
         return np.flatnonzero(free)
 
     @cached_property
-    def Z(self) -> npt.NDArray[Any]:
+    def Z(self) -> Array:
         """The scaled rows; constant columns become 0 where columns are standardised."""
         X = as_array(self.X)
         if self.scaling == "raw":
@@ -199,55 +199,49 @@ class Strategy(BaseEstimator, ABC):
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
         """One line for what the strategy would ignore."""
-        if memory_limit is not None and not self.limits_memory:
-            raise UserError(f"{self.name} does not work within a memory limit: leave it out, or use mheal")
-        if checkpoint is not None and not self.resumable:
-            raise UserError(f"{self.name} keeps no intermediate results: leave out the checkpoint, or use mheal")
-        if proba is not None and not self.uses_proba:
-            raise UserError(f"{self.name} has no use for class probabilities alone: leave out proba, or use mheal")
-        if utility is not None and not self.uses_utility:
-            raise UserError(f"{self.name} has no use for a utility of each row: leave it out, or use mheal")
+        for given, used, why in (
+            (memory_limit, self.limits_memory, "does not work within a memory limit: leave it out"),
+            (checkpoint, self.resumable, "keeps no intermediate results: leave out the checkpoint"),
+            (proba, self.uses_proba, "has no use for class probabilities alone: leave out proba"),
+            (utility, self.uses_utility, "has no use for a utility of each row: leave it out"),
+        ):
+            if given is not None and not used:
+                raise UserError(f"{self.name} {why}, or use mheal")
         if sum(given is not None for given in (estimator, proba, utility)) > 1:
             raise UserError("of estimator, proba and utility more than one is given: give one of them")
 
-    def _model(self, X: Any, labeled: Rows, labels: npt.NDArray[Any], estimator: Any, proba: Any) -> Any:
-        """The model to query: the one given, else one that is fitted on the labels; None where none is of use."""
+    def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Any:
+        """The model to query: the one given, else one that is fitted on the labels.
+
+        None where none is of use; with a warning, where the labels are of no use to one that nobody asked for.
+        """
         if proba is None and estimator is None and not ((self.needs_model or self.uses_model) and len(labels)):
             return None
         if form_of(X) == "dask":
             raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
+        model = estimator if is_fitted(estimator) else None
         if proba is not None:
             model = GivenProbabilities(as_proba(proba, len(X)))
             if len(labeled) == 0:  # it was trained on rows that are not in X
                 return model
-        if estimator is not None and not is_fitted(estimator) and not len(labels):
+        if model is None and not len(labels):
             raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
         if len(labeled) < self.min_labels and not self.needs_model:
             warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
             return None
-        if proba is not None:
+        if model is not None:
             return model
-        if estimator is not None and is_fitted(estimator):
-            return estimator
-        return self._fitted(estimator, to_numpy(X), labeled, labels)
-
-    def _fitted(self, estimator: Any, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
-        """The estimator, or the strategy's default, fitted on the labels.
-
-        None, with a warning, where nobody asked for a model and the labels are of no use to one.
-        """
-        if estimator is not None or self.needs_model:
-            chosen = self.default_estimator if estimator is None else estimator
-            return fit_on_pool(chosen, 0, X, labeled, as_classes(labels))
         try:
             classes = as_classes(labels)
-            why = why_not_classes(classes)
+            why = why_not_classes(classes) if estimator is None and not self.needs_model else None
         except UserError as error:
+            if estimator is not None or self.needs_model:
+                raise
             why = f"the labels are no classes ({error})"
-        if why is None:
-            return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
-        warn_unused(why)
-        return None
+        if why is not None:
+            warn_unused(why)
+            return None
+        return fit_on_pool(self.default_estimator if estimator is None else estimator, 0, to_numpy(X), labeled, classes)
 
 
 @contextmanager
@@ -260,16 +254,15 @@ def _opened(
         if memory_limit is not None:
             limit = stack.enter_context(MemoryLimit(memory_limit))
             limit.add(X)
+            if checkpoint is None:  # scratch files need a folder
+                checkpoint = Path(stack.enter_context(TemporaryDirectory(prefix="mheal-"))) / "run"
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
             run.limit = limit or run.limit
-        elif checkpoint is not None:
-            run = Checkpoint(checkpoint, limit, report)
-        elif limit is None:
+        elif checkpoint is None:
             run = NullCheckpoint(None, report)
-        else:  # within a memory limit, scratch files need a folder
-            folder = stack.enter_context(TemporaryDirectory(prefix="mheal-"))
-            run = Checkpoint(Path(folder) / "run", limit, report)
+        else:
+            run = Checkpoint(checkpoint, limit, report)
         stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:

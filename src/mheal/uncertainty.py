@@ -55,11 +55,6 @@ def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores
     return softmax(decision_values(pool, rows), axis=1)
 
 
-def has_probabilities(model: Any) -> bool:
-    """Whether a model gives probabilities, and not only decision values."""
-    return hasattr(model, "row_proba") or hasattr(model, "predict_proba")
-
-
 def decision_values(pool: "Pool", rows: Rows) -> Scores:
     """Decision values of these rows, a column for each class.
 

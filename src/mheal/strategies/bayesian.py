@@ -3,7 +3,7 @@
 Samples are class probabilities, (samples, rows, classes). Entropies are in nats; 0·log 0 is 0.
 """
 
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import entr
@@ -13,8 +13,6 @@ from ..runtime.threads import spans
 from ..strategy import Array, Pool, Rows, Scores
 from .common import smallest_first
 from .uncertainty import Scored, committee
-
-Samples = Array
 
 CONFIGURATIONS = 10_000  # joint labellings of a batch and one candidate that BatchBALD keeps apart
 BLOCK = 32  # candidates whose gains BatchBALD updates together
@@ -30,33 +28,28 @@ class BayesianScore(Scored):
     needs_labels = True
 
     draws: Count = 20
+    score: ClassVar["staticmethod[[Array], Scores]"]  # of each row
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         return self.score(sampled_probabilities(pool, rows, self.draws))
 
-    @staticmethod
-    @abstractmethod
-    def score(samples: Samples) -> Scores:
-        """The score of each row."""
 
-
-def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Samples:
+def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Array:
     """Class probabilities under `n` samples of the model's weights, (n, rows, classes).
 
-    They come from the model's `row_samples`, if it has any (MC dropout); otherwise from a committee of logistic
-    regressions on resamples of the labels.
+    By the model's `row_samples` if it has them (MC dropout), else by a committee that is fitted on the labels.
     """
     if hasattr(pool.model, "row_samples"):
         return np.asarray(pool.model.row_samples(rows, n, pool.rng))
     return np.stack(list(committee(pool, rows, n)))
 
 
-def entropy_of_mean(samples: Samples) -> Scores:
+def entropy_of_mean(samples: Array) -> Scores:
     """H[p̄] of each row, p̄ the mean over the samples: its whole uncertainty."""
     return entr(samples.mean(axis=0, dtype=np.float64)).sum(axis=1)
 
 
-def expected_entropy(samples: Samples) -> Scores:
+def expected_entropy(samples: Array) -> Scores:
     """The mean of H[p] over the samples: the uncertainty that remains if the weights were known."""
     total = np.zeros(samples.shape[1])
     for p in samples:  # one sample at a time: all of them in float64 may not fit in memory
@@ -64,12 +57,12 @@ def expected_entropy(samples: Samples) -> Scores:
     return total / len(samples)
 
 
-def mutual_information(samples: Samples) -> Scores:
+def mutual_information(samples: Array) -> Scores:
     """H[p̄] − mean H[p], at least 0: what a row's label tells about the weights."""
     return np.maximum(entropy_of_mean(samples) - expected_entropy(samples), 0)
 
 
-def variation_ratios(samples: Samples) -> Scores:
+def variation_ratios(samples: Array) -> Scores:
     """1 − max p̄ of each row."""
     return 1 - samples.mean(axis=0, dtype=np.float64).max(axis=1)
 
@@ -150,8 +143,6 @@ class Labellings:
 
     The joint entropy grows with each row by H(y | batch) = Σ weight · H[belief · p], which ranks the candidates.
 
-    Attributes
-    ----------
     weight : probability of each labelling, (labellings,)
     belief : posterior of the samples of the weights under each labelling, (labellings, samples)
     """

@@ -71,9 +71,9 @@ class TypiClust(Strategy):
         free = pool.unlabeled
         free = free[size[labels[free]] >= self.min_cluster_size]
         by_cluster = free[np.lexsort((free, spread[free], labels[free]))]  # clusters together, most typical rows first
-        start = np.searchsorted(labels[by_cluster], np.arange(k))
-        rank = np.arange(len(by_cluster)) - start[labels[by_cluster]]
-        return fill_with_farthest(pool, by_cluster[np.lexsort((place[labels[by_cluster]], rank))][:n], n)
+        own = labels[by_cluster]
+        rank = np.arange(len(own)) - np.searchsorted(own, own)
+        return fill_with_farthest(pool, by_cluster[np.lexsort((place[own], rank))][:n], n)
 
 
 def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
@@ -192,8 +192,9 @@ class Medoids:
             since += 1
             change, out = self.best_swap(candidate)
             if change < -tolerance and candidate not in self.medoids:
-                self._swap(out, candidate)
-                since = 0
+                leaving, to = self.distance[self.medoids[out]], self.distance[candidate]
+                self.medoids[out], since = candidate, 0
+                self._assign(np.flatnonzero((self.nearest == out) | (leaving <= self.second) | (to < self.second)))
             if since >= len(candidates):
                 return
 
@@ -207,12 +208,6 @@ class Medoids:
         )
         out = int(change[:-1].argmin())
         return float(change[out] + np.minimum(d - near, 0).sum(dtype=np.float64)), out
-
-    def _swap(self, out: int, candidate: int) -> None:
-        leaving = self.distance[self.medoids[out]]
-        self.medoids[out] = candidate
-        to = self.distance[candidate]
-        self._assign(np.flatnonzero((self.nearest == out) | (leaving <= self.second) | (to < self.second)))
 
     def _assign(self, rows: Rows) -> None:
         """Find the two nearest medoids of these rows again."""

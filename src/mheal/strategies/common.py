@@ -25,10 +25,7 @@ def smallest_first(pool: Pool, rows: Rows, score: Array, n: int) -> Rows:
 
 
 def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
-    """The first `n` of `picked`, or all of them and then the rows farthest from everything labelled or picked.
-
-    For strategies that can run out of clusters, or of uncovered rows, before they have `n` picks.
-    """
+    """The first `n` of `picked`, or all of them and then the rows farthest from everything labelled or picked."""
     missing = n - len(picked)
     if missing <= 0:
         return picked[:n]
@@ -36,11 +33,8 @@ def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
 
 
 def by_blocks(A: Array, B: Array, reduce: Callable[[Array, slice], Array]) -> Array:
-    """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A.
-
-    Blocks are cut by the sizes alone, so the result does not depend on the threads.
-    """
-    parts = spans(len(A), max(1, CELLS // max(1, len(B))))
+    """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A."""
+    parts = spans(len(A), max(1, CELLS // max(1, len(B))))  # whatever the number of threads: so is the result
 
     def work(part: tuple[int, int]) -> Array:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))

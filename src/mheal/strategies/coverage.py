@@ -112,7 +112,11 @@ class UHerding(MaxHerding):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or _smallest_gap(pool.Z[pool.labeled]) or median_distance(pool.Z, pool.rng)
-        uncertainty = None if pool.model is None else calibrated_uncertainty(pool)
+        uncertainty = None
+        if pool.model is not None:
+            p = probabilities(pool, np.arange(len(pool.X)))
+            uncertainty = 1 - margins(soften(p, temperature(pool)))
+            uncertainty[pool.labeled] = 0
         return greedy_coverage(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
 
 
@@ -167,13 +171,6 @@ class Coverage:
             return np.maximum(more, 0, out=more) @ self.weight
 
         return by_blocks(A, self.R, gain)
-
-
-def calibrated_uncertainty(pool: Pool) -> Scores:
-    """1 − (p₁ − p₂) of each row under softened probabilities; 0 for labelled rows."""
-    u = 1 - margins(soften(probabilities(pool, np.arange(len(pool.X))), temperature(pool)))
-    u[pool.labeled] = 0
-    return u
 
 
 def soften(p: Scores, temperature: float) -> Scores:

@@ -82,21 +82,15 @@ def as_images(A: torch.Tensor, shape: tuple[int, int, int]) -> torch.Tensor:
 
 
 def train_vaal(
-    A: torch.Tensor,
-    known: torch.Tensor,
-    iterations: int,
-    beta: float,
-    adversary: float,
-    channels: tuple[int, ...],
-    batch: int = BATCH,
-) -> tuple[Vae, nn.Module]:
+    A: torch.Tensor, known: torch.Tensor, iterations: int, beta: float, adversary: float, channels: tuple[int, ...],
+    batch: int,
+) -> tuple[Vae, nn.Module]:  # fmt: skip
     """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
     vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
     judge = _layers((CODE, *JUDGE["images" if A.ndim == 4 else "vectors"], 1))
     for network in (vae, judge):
         network.apply(_kaiming).to(A.device, memory_format=torch.channels_last)
-    vae_step = torch.optim.Adam(vae.parameters(), lr=RATE, fused=True)
-    judge_step = torch.optim.Adam(judge.parameters(), lr=RATE, fused=True)
+    vae_step, judge_step = (torch.optim.Adam(network.parameters(), lr=RATE, fused=True) for network in (vae, judge))
     ours, others = known.nonzero().squeeze(1), (~known).nonzero().squeeze(1)
     batch = min(batch, len(A))
     real = torch.ones(2 * batch, 1, device=A.device)
@@ -205,7 +199,7 @@ def diverse(
     shares = n // len(parts) + (np.arange(len(parts)) < n % len(parts))
     A = torch.as_tensor(P, dtype=torch.float32, device=DEVICE) + SMOOTHING
     A /= A.sum(dim=1, keepdim=True)
-    chunks = [Chunk(A[part[0] : part[-1] + 1], int(share)) for part, share in zip(parts, shares, strict=True)]
+    chunks = [Chunk(A[part], int(share)) for part, share in zip(parts, shares, strict=True)]
     with seeded(seed), reproducible_kernels():
         train_policy(chunks, epochs, at_once)
     picks = [part[one.picked.cpu().numpy()] for part, one in zip(parts, chunks, strict=True)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, Positive
-from ..strategy import Array, Pool, Rows, Scores, Strategy
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import by_blocks, fill_with_farthest, median_distance, sample
 
 REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
@@ -86,11 +86,11 @@ class Kernel:
     formed.
     """
 
-    def __init__(self, K: Scores, ridge: float) -> None:
+    def __init__(self, K: Array, ridge: float) -> None:
         self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
         self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)  # lengths are squared
 
-    def scores(self) -> Scores:
+    def scores(self) -> Array:
         """How much of all rows each row would explain."""
         return self.lengths / (self.diagonal + self.ridge)
 
@@ -103,15 +103,15 @@ class Kernel:
         np.maximum(self.diagonal, 0, out=self.diagonal)
         self._remember(row, k, scale)
 
-    def _column(self, row: int) -> Scores:
+    def _column(self, row: int) -> Array:
         """K_·j, deflated."""
         return self.K[row] - self.V[:, row] @ self.V
 
-    def _product(self, k: Scores) -> Scores:
+    def _product(self, k: Array) -> Array:
         """K k, deflated."""
         return self.K @ k - (self.V @ k) @ self.V
 
-    def _remember(self, row: int, k: Scores, scale: float) -> None:
+    def _remember(self, row: int, k: Array, scale: float) -> None:
         """Deflate K by k kᵀ / scale."""
         self.V = np.vstack([self.V, k / np.sqrt(scale)])
 
@@ -124,12 +124,12 @@ class Linear(Kernel):
         self.diagonal = np.einsum("ij,ij->i", self.X, self.X)
         self.lengths = np.einsum("ij,ij->i", self.X @ (self.X.T @ self.X), self.X)
 
-    def _column(self, row: int) -> Scores:
+    def _column(self, row: int) -> Array:
         return self.X @ (self.A @ self.X[row])
 
-    def _product(self, k: Scores) -> Scores:
+    def _product(self, k: Array) -> Array:
         return self.X @ (self.A @ (self.X.T @ k))
 
-    def _remember(self, row: int, k: Scores, scale: float) -> None:
+    def _remember(self, row: int, k: Array, scale: float) -> None:
         explained = self.A @ self.X[row]
         self.A -= np.outer(explained, explained) / scale

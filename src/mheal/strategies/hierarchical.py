@@ -1,7 +1,7 @@
 """Hierarchical sampling: labels decide how far down a cluster tree to go."""
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import ClusterNode, linkage, to_tree
 
 from ..parameters import Count, Positive
 from ..strategy import Array, Pool, Rows, Strategy
@@ -57,14 +57,11 @@ class Tree:
         merges = linkage(Z, "ward") if n > 1 else np.empty((0, 4))
         self.children = merges[:, :2].astype(np.int64)
         self.size = np.append(np.ones(n), merges[:, 3]).astype(np.int64)
-        start = np.zeros(2 * n - 1, np.int64)  # in one order of the leaves, those of each node are neighbours
-        for i, (a, b) in reversed(list(enumerate(self.children))):
-            start[a], start[b] = start[n + i], start[n + i] + self.size[a]
-        self.start, self.order = start, np.argsort(start[:n])
+        self.nodes = to_tree(merges, rd=True)[1] if n > 1 else [ClusterNode(0)]
 
     def leaves(self, node: int) -> Rows:
         """The leaves below a node."""
-        return self.order[self.start[node] : self.start[node] + self.size[node]]
+        return np.array(self.nodes[node].pre_order())
 
 
 class LabelBounds:

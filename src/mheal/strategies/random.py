@@ -46,8 +46,9 @@ class Stratified(Strategy):
 
         free = pool.rng.permutation(pool.unlabeled)
         free = free[np.argsort(labels[free], kind="stable")]  # clusters together, in random order within each
-        rank = np.arange(len(free)) - np.searchsorted(labels[free], np.arange(k))[labels[free]]
+        own = labels[free]
+        rank = np.arange(len(own)) - np.searchsorted(own, own)
         # The r-th row of a cluster has its turn at (r + a random start) / size: every prefix is in proportion.
-        turn = (labeled[labels[free]] + rank + pool.rng.random(k)[labels[free]]) / size[labels[free]]
+        turn = (labeled[own] + rank + pool.rng.random(k)[own]) / size[own]
         rows = free[np.argsort(turn, kind="stable")][:n]
         return replace(Selection.of(rows), cluster=labels[rows])

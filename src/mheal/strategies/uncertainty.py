@@ -8,7 +8,7 @@ from scipy.special import entr
 
 from ..parameters import Count
 from ..strategy import Pool, Rows, Scores, Strategy
-from ..uncertainty import decision_values, has_probabilities, margins, probabilities
+from ..uncertainty import decision_values, margins, probabilities
 from .common import smallest_first
 
 
@@ -38,8 +38,8 @@ class Margin(Scored):
     needs_model = uses_proba = True
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
-        predictions = probabilities if has_probabilities(pool.model) else decision_values
-        return -margins(predictions(pool, rows))
+        known = hasattr(pool.model, "row_proba") or hasattr(pool.model, "predict_proba")
+        return -margins((probabilities if known else decision_values)(pool, rows))
 
 
 class LeastConfidence(Scored):
