@@ -1,5 +1,6 @@
 """The base class of every strategy: checks what comes in, prepares the pool, and picks."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,7 +30,7 @@ from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
-from .uncertainty import GivenProbabilities, is_fitted, warn_unused
+from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
 from .validation import as_array, as_budget, as_proba, as_utility
 
 Array = npt.NDArray[Any]
@@ -226,20 +227,22 @@ class Strategy(BaseEstimator, ABC):
                 return model
         if model is None and not len(labels):
             raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
+        why: str | None
         if len(labeled) < self.min_labels and not self.needs_model:
-            warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
-            return None
-        if model is not None:
+            why = f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}"
+        elif model is not None:
             return model
-        try:
-            classes = as_classes(labels)
-            why = why_not_classes(classes) if estimator is None and not self.needs_model else None
-        except UserError as error:
-            if estimator is not None or self.needs_model:
-                raise
-            why = f"the labels are no classes ({error})"
+        else:
+            requested = estimator is not None or self.needs_model
+            try:
+                classes = as_classes(labels)
+                why = None if requested else why_not_classes(classes)
+            except UserError as error:
+                if requested:
+                    raise
+                why = f"the labels are no classes ({error})"
         if why is not None:
-            warn_unused(why)
+            warnings.warn(f"{why}: picking without a model", FewLabelsWarning, stacklevel=4)
             return None
         return fit_on_pool(self.default_estimator if estimator is None else estimator, 0, to_numpy(X), labeled, classes)
 

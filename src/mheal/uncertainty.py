@@ -1,6 +1,5 @@
 """How uncertain a model is of each row, and how much that counts when rows are picked."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,8 +109,3 @@ def is_fitted(estimator: Any) -> bool:
 def _features(pool: "Pool", rows: Rows) -> npt.NDArray[Any]:
     found = pool.X[rows]
     return np.asarray(found.cpu() if hasattr(found, "cpu") else found)
-
-
-def warn_unused(reason: str) -> None:
-    """Say that rows are picked without a model, though labels or a model were given."""
-    warnings.warn(f"{reason}: picking without a model", FewLabelsWarning, stacklevel=5)

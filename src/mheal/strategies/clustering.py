@@ -203,9 +203,8 @@ class Medoids:
         to = self.distance[candidate]
         rows = np.flatnonzero(to < self.second)  # all others keep their medoid, whichever is replaced
         d, near, second = to[rows], self.near[rows], self.second[rows]
-        change = self.loss + np.bincount(
-            self.nearest[rows], np.maximum(d, near) - second, minlength=len(self.medoids) + 1
-        )
+        more = np.maximum(d, near) - second
+        change = self.loss + np.bincount(self.nearest[rows], more, minlength=len(self.medoids) + 1)
         out = int(change[:-1].argmin())
         return float(change[out] + np.minimum(d - near, 0).sum(dtype=np.float64)), out
 

@@ -86,8 +86,11 @@ def train_vaal(
     batch: int,
 ) -> tuple[Vae, nn.Module]:  # fmt: skip
     """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
-    vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
-    judge = _layers((CODE, *JUDGE["images" if A.ndim == 4 else "vectors"], 1))
+    if A.ndim == 4:
+        vae, judge = _convolutional(A.shape[1], channels), _layers((CODE, *JUDGE["images"], 1))
+    else:
+        vae = Vae(_layers((A.shape[1], *DENSE, 2 * CODE)), _layers((CODE, *reversed(DENSE), A.shape[1])))
+        judge = _layers((CODE, *JUDGE["vectors"], 1))
     for network in (vae, judge):
         network.apply(_kaiming).to(A.device, memory_format=torch.channels_last)
     vae_step, judge_step = (torch.optim.Adam(network.parameters(), lr=RATE, fused=True) for network in (vae, judge))
@@ -130,10 +133,6 @@ def _convolutional(colours: int, channels: tuple[int, ...]) -> Vae:
     for before, after in pairwise((*reversed(channels), colours)):
         decoder += [nn.BatchNorm2d(before), nn.ReLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
     return Vae(nn.Sequential(*encoder, nn.Flatten(), nn.Linear(cells, 2 * CODE)), nn.Sequential(*decoder))
-
-
-def _dense(columns: int) -> Vae:
-    return Vae(_layers((columns, *DENSE, 2 * CODE)), _layers((CODE, *reversed(DENSE), columns)))
 
 
 def _layers(widths: tuple[int, ...]) -> nn.Sequential:
