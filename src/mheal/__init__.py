@@ -23,18 +23,11 @@ if TYPE_CHECKING:
     from .selection import Selection
     from .selector import MHEAL
 
-# Everything loads on first use, so that `import mheal` and `mheal --help` stay instant.
+# Everything loads on first use, so that `import mheal` and `mheal --help` stay instant. These names are not modules.
 _HOME = {
-    "select": ".api",
-    "MHEAL": ".selector",
-    "PaperMHEAL": ".paper",
-    "SphericalKMeans": ".cluster",
-    "Selection": ".selection",
-    "facility_location": ".algorithms",
-    "farthest_first": ".algorithms",
-}
-_ROOMS = ("cluster", "datasets", "embed", "energy", "evaluate", "io", "strategies")
-
+    "select": ".api", "MHEAL": ".selector", "PaperMHEAL": ".paper", "SphericalKMeans": ".cluster",
+    "Selection": ".selection", "facility_location": ".algorithms", "farthest_first": ".algorithms",
+}  # fmt: skip
 __all__ = [
     "MHEAL", "PaperMHEAL", "Selection", "SphericalKMeans", "__version__", "cluster", "datasets", "embed", "energy",
     "evaluate", "facility_location", "farthest_first", "io", "select", "strategies",
@@ -44,7 +37,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name], __name__), name)
-    if name in _ROOMS:
+    if name in __all__:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'mheal' has no attribute {name!r}")
 

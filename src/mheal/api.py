@@ -18,7 +18,7 @@ from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
-from .strategy import Seed, Strategy
+from .strategy import Rows, Seed, Strategy
 from .validation import is_frame
 
 if TYPE_CHECKING:
@@ -99,62 +99,49 @@ def select(
     chosen = get(strategy)() if isinstance(strategy, str) else strategy
     if not isinstance(chosen, Strategy):
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
-    options: dict[str, Any] = {
-        "estimator": estimator, "strategy": strategy, "n_classes": n_classes, "scaling": scaling,
-        "deduplicate": deduplicate, "device": device, "memory_limit": memory_limit, "checkpoint": checkpoint,
-        "random_state": random_state, "progress": progress,
-    }  # fmt: skip
+    kept = index = None
     if is_frame(X):
-        features, kept = _features(X, missing, labeled, y)
-        of_rows = {"proba": proba, "utility": utility}
-        if kept is None:
-            picks = select(features, n, labeled=labeled, y=y, **of_rows, **options)
-        else:
-            picks = _select_among(kept, len(X), features, n, labeled, y, of_rows, options)
-        index = X.index if hasattr(X, "iloc") else None  # of a pandas frame
-        return picks if index is None else replace(picks, index=index[picks.indices])
+        index = X.index if hasattr(X, "iloc") else None
+        X, kept, labeled, y = _of_frame(X, missing, labeled, y)
+        if kept is not None:
+            proba, utility = (None if values is None else np.asarray(values)[kept] for values in (proba, utility))
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
         raise UserError("device and memory_limit do not go together: leave out one of them")
     if changes := _parameters(chosen, n_classes, deduplicate, device):
         chosen = clone(chosen).set_params(**changes)
-    return chosen.select(
+    picks = chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
         scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint,
         random_state=random_state, progress=progress,
     )  # fmt: skip
+    if kept is not None:
+        picks = replace(picks, indices=kept[picks.indices])
+    return picks if index is None else replace(picks, index=index[picks.indices])
 
 
-def _features(
-    frame: Any, missing: "Missing", labeled: Any, y: Any
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64] | None]:
-    """The features of a frame, without columns that repeat the labels, and the rows that are kept; None: all."""
+def _of_frame(frame: Any, missing: "Missing", labeled: Any, y: Any) -> tuple[npt.NDArray[Any], Rows | None, Any, Any]:
+    """The features of a frame, without columns that repeat the labels; the rows that are kept, and their labels.
+
+    Where all rows are kept, these are None, and `labeled` and y are as given.
+    """
     from .tables.frames import frame_features, without_labels
 
+    n = len(frame)
+    rows, known, labels = split_labels(labeled, y, n)
     if y is not None:
-        _, known, labels = split_labels(labeled, y, len(frame))
         frame, same = without_labels(frame, labels, known)
         if same:
             warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
     made = frame_features(frame, missing, stacklevel=4)
-    return made.X, made.kept
-
-
-def _select_among(
-    kept: npt.NDArray[np.int64], n_rows: int, X: npt.NDArray[Any], n: int, labeled: Any, y: Any,
-    of_rows: dict[str, Any], options: dict[str, Any],
-) -> Selection:  # fmt: skip
-    """Picks among the rows of a frame that are kept, which X holds; everything is numbered as in the whole frame."""
-    rows, known, labels = split_labels(labeled, y, n_rows)
-    given = np.full(n_rows, None, object)
-    if y is not None:
-        given[known] = labels
-    part: dict[str, Any] = {
-        name: None if values is None else np.asarray(values)[kept] for name, values in of_rows.items()
-    }
-    picks = select(X, n, labeled=np.isin(kept, rows), y=None if y is None else given[kept], **part, **options)
-    return replace(picks, indices=kept[picks.indices])
+    if made.kept is not None:
+        labeled = np.isin(made.kept, rows)
+        if y is not None:
+            of_rows = np.full(n, None, object)
+            of_rows[known] = labels
+            y = of_rows[made.kept]
+    return made.X, made.kept, labeled, y
 
 
 def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:

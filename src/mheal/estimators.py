@@ -24,11 +24,8 @@ Array = npt.NDArray[Any]
 class PoolScaler(TransformerMixin, BaseEstimator):
     """Standardises columns, or multiplies rows of unit length by √columns, see `mheal.scaling`.
 
-    Parameters
-    ----------
-    offset, scale : arrays of shape (n_columns,), or None
-        (X − offset)·scale. None: computed from the rows given to `fit`. `for_pool` computes them from the whole pool,
-        because a few labelled rows estimate them poorly.
+    offset, scale : of (X − offset)·scale, (n_columns,). None: computed from the rows given to `fit`. `for_pool`
+        computes them from the whole pool, because a few labelled rows estimate them poorly.
     """
 
     def __init__(self, offset: Array | None = None, scale: Array | None = None) -> None:

@@ -1,23 +1,22 @@
 """PaperMHEAL: Algorithm 2 of the paper, as printed."""
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+import numpy.typing as npt
 
 from .algorithms.within_clusters import spread_within_clusters
 from .backends import open_rows
 from .cluster import SphericalKMeans
 from .cluster.sampled import clustered
 from .exceptions import UserError
-from .parameters import COUNT, NOT_NEGATIVE, SCALING
+from .parameters import Count, NotNegative
 from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Strategy
 
 
-@dataclass(eq=False, repr=False)
 class PaperMHEAL(Strategy):
     """Algorithm 2 as printed: farthest-first inside each spherical cluster, the same number of rows from each.
 
@@ -49,15 +48,15 @@ class PaperMHEAL(Strategy):
     random_state : int, Generator, RandomState or None
     """
 
-    n_clusters: int = 10
+    n_clusters: Count = 10
     _: KW_ONLY
-    n_starts: int = 10
-    start_length: int | Literal["quota"] = "quota"
+    n_starts: Count = 10
+    start_length: Count | Literal["quota"] = "quota"
     direction: Literal["tangent", "chord"] = "tangent"
     scaling: Scaling = "unit"
-    init: Any = "random"
-    max_iter: int = 60
-    tol: float = 1e-4
+    init: Literal["random", "k-means++"] | Annotated[npt.ArrayLike, "array-like"] = "random"
+    max_iter: Count = 60
+    tol: NotNegative = 1e-4
     device: str | None = None
     random_state: Any = None
 
@@ -65,19 +64,8 @@ class PaperMHEAL(Strategy):
     summary = "The published algorithm, as printed: farthest-first inside spherical clusters; picks outliers first"
     cost = "time n_starts·N·budget·d / clusters, memory N"
     kind = "one-shot"  # starts are ranked by sequences as long as the quota
-    backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
+    backends = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": COUNT,
-        "n_starts": COUNT,
-        "start_length": [*COUNT, StrOptions({"quota"})],
-        "direction": [StrOptions({"tangent", "chord"})],
-        "scaling": SCALING,
-        "init": [StrOptions({"random", "k-means++"}), "array-like"],
-        "max_iter": COUNT,
-        "tol": NOT_NEGATIVE,
-        "device": [str, None],
-    }
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         rng, run, X = pool.random_state, pool.checkpoint, pool.X

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars
 
 COLUMNS = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
+READERS = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}  # of Polars
 SHOWN = 20  # picks in a notebook's table
 
 
@@ -105,7 +106,8 @@ class Selection:
     def _repr_html_(self) -> str:
         """A table of the first picks, for notebooks."""
         head = self[:SHOWN].to_frame()
-        cells = ("".join(f"<td>{escape(_short(value))}</td>" for value in row) for row in head.iter_rows())
+        shown = ([f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in head.iter_rows())
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in shown)
         names = "".join(f"<th>{name}</th>" for name in head.columns)
         more = f"<p>… and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
         return f"<table><thead><tr>{names}</tr></thead><tbody><tr>{'</tr><tr>'.join(cells)}</tr></tbody></table>{more}"
@@ -114,21 +116,20 @@ class Selection:
         """A polars frame with columns rank (from 1), row, cluster, gain, radius and reason."""
         import polars
 
-        columns: dict[str, Any] = {"rank": np.arange(1, len(self) + 1), "row": self.indices}
-        columns |= {name: getattr(self, name) for name in ("cluster", "gain", "radius")}
-        return polars.DataFrame({**columns, "reason": list(self.reason)}, schema_overrides={"reason": polars.String})
+        ranks, columns = np.arange(1, len(self) + 1), {name: getattr(self, name) for name in COLUMNS}
+        reasons = polars.Series(self.reason, dtype=polars.String)
+        return polars.DataFrame({"rank": ranks, **columns, "reason": reasons}).rename({"indices": "row"})
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The same as a pandas frame. Its index is that of the picked rows in X, if X was a pandas frame."""
         import pandas
 
-        frame = self.to_frame()
-        return pandas.DataFrame({name: frame[name].to_list() for name in frame.columns}, index=self.index)
+        return pandas.DataFrame(self.to_frame().to_dict(as_series=False), index=self.index)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
         path = Path(path)
-        if path.suffix not in (".csv", ".parquet", ".jsonl"):
+        if path.suffix not in READERS:
             raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         with replacing(path) as partial:
             partial.write_bytes(table_bytes(self.to_frame(), path.suffix[1:]))
@@ -139,11 +140,10 @@ class Selection:
         import polars
 
         path = Path(path)
-        readers = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}
-        if path.suffix not in readers:
+        if path.suffix not in READERS:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         with reading(path, " (is it a file saved by mheal?)"):
-            frame = getattr(polars, readers[path.suffix])(path)
+            frame = getattr(polars, READERS[path.suffix])(path)
             missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
             if missing:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
@@ -157,7 +157,3 @@ class Selection:
         from torch.utils.data import Subset
 
         return Subset(dataset, self.indices.tolist())
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

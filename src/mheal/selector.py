@@ -1,12 +1,12 @@
 """MHEAL: representative rows first, then rows far from all others, weighted by density and by uncertainty."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from .algorithms.density import (
     DENSITY_POWER,
@@ -25,7 +25,7 @@ from .cluster import SphericalKMeans
 from .cluster.sampled import SAMPLE, auto_clusters, clustered
 from .duplicates import Distinct, distinct
 from .exceptions import UserError
-from .parameters import COUNT, POSITIVE, SCALING, check_parameters
+from .parameters import Count, Positive, check_parameters
 from .runtime.checkpoint import NullCheckpoint, digest
 from .scaling import Scaling
 from .selection import Selection
@@ -36,7 +36,6 @@ from .validation import as_array, as_labeled
 REPRESENTATIVES = 256  # labels that represent the pool before the others spread over it
 
 
-@dataclass(eq=False, repr=False)
 class MHEAL(Strategy):
     """Minimum hyperspherical energy active learning: the default of `mheal.select`.
 
@@ -82,11 +81,11 @@ class MHEAL(Strategy):
     0
     """
 
-    n_clusters: int | Literal["auto"] = "auto"
+    n_clusters: Count | Literal["auto"] = "auto"
     _: KW_ONLY
-    density_power: float | Literal["auto"] | None = "auto"
-    outlier_fraction: float = OUTLIER_FRACTION
-    n_representatives: int = REPRESENTATIVES
+    density_power: Positive | Literal["auto"] | None = "auto"
+    outlier_fraction: Annotated[float, Interval(Real, 0, 1, closed="left")] = OUTLIER_FRACTION
+    n_representatives: Annotated[int, Interval(Integral, 0, None, closed="left")] = REPRESENTATIVES
     scaling: Scaling = "auto"
     deduplicate: bool = False
     balance_clusters: bool = False
@@ -101,19 +100,8 @@ class MHEAL(Strategy):
     uses_model = uses_proba = uses_utility = True
     min_labels = MIN_LABELS
     default_estimator = "logistic+knn"
-    backends: ClassVar[frozenset[str]] = frozenset({"cpu", "torch", "dask"})
+    backends = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [*COUNT, StrOptions({"auto"})],
-        "density_power": [*POSITIVE, StrOptions({"auto"}), None],
-        "outlier_fraction": [Interval(Real, 0, 1, closed="left")],
-        "n_representatives": [Interval(Integral, 0, None, closed="left")],
-        "scaling": SCALING,
-        "deduplicate": ["boolean"],
-        "balance_clusters": ["boolean"],
-        "across_clusters": ["boolean"],
-        "device": [str, None],
-    }
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         if self.deduplicate and form_of(pool.X) == "dask":

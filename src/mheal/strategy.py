@@ -1,15 +1,17 @@
 """The base class of every strategy: checks what comes in, prepares the pool, and picks."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
+from inspect import get_annotations
 from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -21,17 +23,19 @@ from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool
 from .exceptions import UserError, UserTypeError
-from .parameters import check_parameters
+from .parameters import allowed, check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
-from .uncertainty import GivenProbabilities, is_fitted, warn_unused
+from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
 from .validation import as_array, as_budget, as_proba, as_utility
 
+Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
 Seed = int | np.random.Generator | np.random.RandomState | None
 
@@ -65,13 +69,13 @@ class Pool:
 
     X: Any
     labeled: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-    labels: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
+    labels: Array = field(default_factory=lambda: np.empty(0, np.int64))
     model: Any = None
     rng: np.random.Generator = field(default_factory=partial(np.random.default_rng, 0))
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=partial(np.random.RandomState, 0))
     checkpoint: NullCheckpoint = field(default_factory=NullCheckpoint)
-    utility: npt.NDArray[np.float64] | None = None
+    utility: Scores | None = None
 
     @property
     def unlabeled(self) -> Rows:
@@ -81,7 +85,7 @@ class Pool:
         return np.flatnonzero(free)
 
     @cached_property
-    def Z(self) -> npt.NDArray[Any]:
+    def Z(self) -> Array:
         """The scaled rows; constant columns become 0 where columns are standardised."""
         X = as_array(self.X)
         if self.scaling == "raw":
@@ -89,8 +93,12 @@ class Pool:
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
 
 
+@dataclass_transform(eq_default=False)
 class Strategy(BaseEstimator, ABC):
-    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`; parameters go in __init__.
+    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`.
+
+    Its parameters are annotated attributes, as in a dataclass, and the annotations say which values are allowed. A
+    subclass may also write its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
 
     `kind` says how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
     "one-shot": no labels are needed, but each budget has its own picks; "adaptive": picks depend on the labels so far.
@@ -112,6 +120,16 @@ class Strategy(BaseEstimator, ABC):
     backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # also "torch", "dask": forms of X that are not copied
     resumable: ClassVar[bool] = False  # keeps intermediate results in a checkpoint
     limits_memory: ClassVar[bool] = False  # works within memory_limit
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
+        if own and "__init__" not in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
+            hints = get_type_hints(cls.__init__, include_extras=True)
+            cls._parameter_constraints = {name: allowed(hint) for name, hint in hints.items() if hint is not Any}
+            cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # for `help`, without the constraints
 
     def select(
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
@@ -159,8 +177,6 @@ class Strategy(BaseEstimator, ABC):
     def _pick(self, pool: Pool, n: int) -> Selection | Rows:
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
-
     def _prepared(self, X: Any, random_state: np.random.RandomState) -> Any:
         """X as the strategy takes it: a checked array, tensor or Dask array."""
         seed = int(random_state.randint(2**31))  # of the reduction of wide sparse matrices
@@ -184,55 +200,51 @@ class Strategy(BaseEstimator, ABC):
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
         """One line for what the strategy would ignore."""
-        if memory_limit is not None and not self.limits_memory:
-            raise UserError(f"{self.name} does not work within a memory limit: leave it out, or use mheal")
-        if checkpoint is not None and not self.resumable:
-            raise UserError(f"{self.name} keeps no intermediate results: leave out the checkpoint, or use mheal")
-        if proba is not None and not self.uses_proba:
-            raise UserError(f"{self.name} has no use for class probabilities alone: leave out proba, or use mheal")
-        if utility is not None and not self.uses_utility:
-            raise UserError(f"{self.name} has no use for a utility of each row: leave it out, or use mheal")
+        for given, used, why in (
+            (memory_limit, self.limits_memory, "does not work within a memory limit: leave it out"),
+            (checkpoint, self.resumable, "keeps no intermediate results: leave out the checkpoint"),
+            (proba, self.uses_proba, "has no use for class probabilities alone: leave out proba"),
+            (utility, self.uses_utility, "has no use for a utility of each row: leave it out"),
+        ):
+            if given is not None and not used:
+                raise UserError(f"{self.name} {why}, or use mheal")
         if sum(given is not None for given in (estimator, proba, utility)) > 1:
             raise UserError("of estimator, proba and utility more than one is given: give one of them")
 
-    def _model(self, X: Any, labeled: Rows, labels: npt.NDArray[Any], estimator: Any, proba: Any) -> Any:
-        """The model to query: the one given, else one that is fitted on the labels; None where none is of use."""
+    def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Any:
+        """The model to query: the one given, else one that is fitted on the labels.
+
+        None where none is of use; with a warning, where the labels are of no use to one that nobody asked for.
+        """
         if proba is None and estimator is None and not ((self.needs_model or self.uses_model) and len(labels)):
             return None
         if form_of(X) == "dask":
             raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
+        model = estimator if is_fitted(estimator) else None
         if proba is not None:
             model = GivenProbabilities(as_proba(proba, len(X)))
             if len(labeled) == 0:  # it was trained on rows that are not in X
                 return model
-        if estimator is not None and not is_fitted(estimator) and not len(labels):
+        if model is None and not len(labels):
             raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
+        why: str | None
         if len(labeled) < self.min_labels and not self.needs_model:
-            warn_unused(f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}")
-            return None
-        if proba is not None:
+            why = f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}"
+        elif model is not None:
             return model
-        if estimator is not None and is_fitted(estimator):
-            return estimator
-        return self._fitted(estimator, to_numpy(X), labeled, labels)
-
-    def _fitted(self, estimator: Any, X: npt.NDArray[Any], labeled: Rows, labels: npt.NDArray[Any]) -> Any:
-        """The estimator, or the strategy's default, fitted on the labels.
-
-        None, with a warning, where nobody asked for a model and the labels are of no use to one.
-        """
-        if estimator is not None or self.needs_model:
-            chosen = self.default_estimator if estimator is None else estimator
-            return fit_on_pool(chosen, 0, X, labeled, as_classes(labels))
-        try:
-            classes = as_classes(labels)
-            why = why_not_classes(classes)
-        except UserError as error:
-            why = f"the labels are no classes ({error})"
-        if why is None:
-            return fit_on_pool(self.default_estimator, 0, X, labeled, classes)
-        warn_unused(why)
-        return None
+        else:
+            requested = estimator is not None or self.needs_model
+            try:
+                classes = as_classes(labels)
+                why = None if requested else why_not_classes(classes)
+            except UserError as error:
+                if requested:
+                    raise
+                why = f"the labels are no classes ({error})"
+        if why is not None:
+            warnings.warn(f"{why}: picking without a model", FewLabelsWarning, stacklevel=4)
+            return None
+        return fit_on_pool(self.default_estimator if estimator is None else estimator, 0, to_numpy(X), labeled, classes)
 
 
 @contextmanager
@@ -245,16 +257,15 @@ def _opened(
         if memory_limit is not None:
             limit = stack.enter_context(MemoryLimit(memory_limit))
             limit.add(X)
+            if checkpoint is None:  # scratch files need a folder
+                checkpoint = Path(stack.enter_context(TemporaryDirectory(prefix="mheal-"))) / "run"
         if isinstance(checkpoint, NullCheckpoint):
             run = checkpoint
             run.limit = limit or run.limit
-        elif checkpoint is not None:
-            run = Checkpoint(checkpoint, limit, report)
-        elif limit is None:
+        elif checkpoint is None:
             run = NullCheckpoint(None, report)
-        else:  # within a memory limit, scratch files need a folder
-            folder = stack.enter_context(TemporaryDirectory(prefix="mheal-"))
-            run = Checkpoint(Path(folder) / "run", limit, report)
+        else:
+            run = Checkpoint(checkpoint, limit, report)
         stack.enter_context(kept_unless_mistaken(run))
         yield run
     if run is not checkpoint:

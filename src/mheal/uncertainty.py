@@ -1,6 +1,5 @@
 """How uncertain a model is of each row, and how much that counts when rows are picked."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,11 +52,6 @@ def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores
         parts = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
         return np.concatenate([pool.model.predict_proba(_features(pool, part)) for part in parts], dtype=np.float64)
     return softmax(decision_values(pool, rows), axis=1)
-
-
-def has_probabilities(model: Any) -> bool:
-    """Whether a model gives probabilities, and not only decision values."""
-    return hasattr(model, "row_proba") or hasattr(model, "predict_proba")
 
 
 def decision_values(pool: "Pool", rows: Rows) -> Scores:
@@ -115,8 +109,3 @@ def is_fitted(estimator: Any) -> bool:
 def _features(pool: "Pool", rows: Rows) -> npt.NDArray[Any]:
     found = pool.X[rows]
     return np.asarray(found.cpu() if hasattr(found, "cpu") else found)
-
-
-def warn_unused(reason: str) -> None:
-    """Say that rows are picked without a model, though labels or a model were given."""
-    warnings.warn(f"{reason}: picking without a model", FewLabelsWarning, stacklevel=5)

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 import warnings
+from dataclasses import KW_ONLY
 from importlib.util import find_spec
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from sklearn.svm import LinearSVC
 import mheal
 from mheal import strategies
 from mheal.exceptions import UserError
+from mheal.parameters import Count, Share
 from mheal.strategies import describe, get, names
 from mheal.strategy import Strategy
 
@@ -294,3 +297,35 @@ def test_twenty_thousand_rows_stay_below_a_gigabyte(name):
     """The limit a matrix of all pairs (1.6 GB) would break."""
     run = subprocess.run([sys.executable, "-c", MEASURE, name], check=True, capture_output=True, text=True)
     assert float(run.stdout) < 1000
+
+
+def test_parameters_are_checked_by_their_annotations():
+    class Own(strategies.Random):
+        size: Count = 3
+        _: KW_ONLY
+        share: Share | None = None
+        kind_of: Literal["a", "b"] = "a"
+        loud: bool = False
+        anything: Any = None
+
+    assert clone(Own(5, share=0.5)).get_params() == {
+        "size": 5, "share": 0.5, "kind_of": "a", "loud": False, "anything": None,
+    }  # fmt: skip
+    assert len(mheal.select(np.eye(6), 2, strategy=Own(anything=object()))) == 2
+    for wrong in ({"size": 0}, {"share": 2.0}, {"kind_of": "c"}, {"loud": 3}):
+        with pytest.raises(UserError, match=f"'{next(iter(wrong))}' parameter of Own"):
+            mheal.select(np.eye(6), 2, strategy=Own(**wrong))
+
+
+def test_a_strategy_may_write_its_own_constructor():
+    class Own(strategies.Random):
+        note: str
+
+        def __init__(self, first=1):
+            self.first = first
+
+    class Further(Own):
+        title = "Further"
+
+    assert [cls(2).get_params() for cls in (Own, Further)] == [{"first": 2}] * 2
+    assert len(mheal.select(np.eye(6), 2, strategy=Further())) == 2

@@ -52,7 +52,7 @@ def test_representation_counts_picks_as_labelled():
     K, _ = ridge(pool)
     labeled, rest = [*range(10), 10, 15], [row for row in range(60) if row not in (*range(10), 10, 15)]
     expected = ((len(rest) - 1) * K[:, labeled].sum(axis=1) - (len(labeled) + 1) * K[:, rest].sum(axis=1)) / 60
-    np.testing.assert_allclose(KernelBlocks.of(pool).redundancy(1, [0, 5]), expected[10:])
+    np.testing.assert_allclose(KernelBlocks(pool).redundancy(1, [0, 5]), expected[10:])
 
 
 @pytest.mark.parametrize("strategy", [SPAL(max_rows=50), ALDR(max_rows=50)], ids=["spal", "aldr"])
@@ -84,7 +84,7 @@ def test_aldr_without_representation_is_margin():
 def test_aldr_without_representation_is_the_margin_of_its_own_classifier_also_with_several_classes():
     X, y = load_digits(return_X_y=True)
     pool = Pool(X[:300], np.arange(40), y[:40])
-    F = np.sort(semi_supervised(KernelBlocks.of(pool), 0.1), axis=1)
+    F = np.sort(semi_supervised(KernelBlocks(pool), 0.1), axis=1)
     expected = pool.unlabeled[np.argsort(F[:, -1] - F[:, -2])[:8]]
     np.testing.assert_array_equal(pick(ALDR(beta=0), pool, 8), expected)
 
@@ -95,7 +95,7 @@ def test_unlabelled_rows_help_the_classifier_of_aldr():
     truth = np.repeat([-1.0, 1.0], 100)
     height = X[:, 1] * truth  # labels at opposite ends tilt the boundary of a classifier that sees nothing else
     labeled = np.concatenate([np.argsort(height[:100])[:3], 100 + np.argsort(height[100:])[:3]])
-    blocks = KernelBlocks.of(Pool(X, labeled, truth[labeled]))
+    blocks = KernelBlocks(Pool(X, labeled, truth[labeled]))
     alone, helped = (np.mean(np.sign(semi_supervised(blocks, w)[:, 0]) == np.delete(truth, labeled)) for w in (0, 0.1))
     assert helped > alone
 
@@ -113,12 +113,13 @@ def test_several_classes():
 def objective(state):
     """With two classes, without the term in v alone."""
     fit = np.square(state.blocks.Y - state.blocks.LL @ state.theta).sum() + RIDGE * np.square(state.theta).sum()
-    return float(fit + state.w @ state.quadratic @ state.w / 2 + state.linear() @ state.w)
+    linear = state.mu * state.blocks.redundancy(state.batch) + state.v * state.cost
+    return float(fit + state.w @ state.quadratic @ state.w / 2 + linear @ state.w)
 
 
 def test_spal_without_representation_takes_the_smallest_decision_values():
     pool = breast_cancer()
-    state = Alternation(KernelBlocks.of(pool), 5, mu=0.0, pace=1e9)
+    state = Alternation(KernelBlocks(pool), 5, mu=0.0, pace=1e9)
     expected = pool.unlabeled[np.argsort(state.cost)[:5]]
     state.update_selection()
     state.update_easiness()
@@ -129,7 +130,7 @@ def test_spal_without_representation_takes_the_smallest_decision_values():
 
 @pytest.mark.parametrize("mu", [0.1, 3.0])
 def test_the_objective_of_spal_falls_from_step_to_step(mu):
-    state = Alternation(KernelBlocks.of(breast_cancer()), 10, mu, pace=1e9)  # every row is easy: v stays 1
+    state = Alternation(KernelBlocks(breast_cancer()), 10, mu, pace=1e9)  # every row is easy: v stays 1
     values = []
     for _ in range(5):
         state.update_selection()
@@ -144,7 +145,7 @@ def test_the_objective_of_spal_falls_from_step_to_step(mu):
 
 def test_every_step_of_spal_lowers_the_objective_also_when_some_rows_are_too_hard():
     """The easiness v moves the constraint v·w = batch, so the step for w starts from the nearest w that meets it."""
-    state = Alternation(KernelBlocks.of(breast_cancer()), 10, mu=1.0, pace=0.3)
+    state = Alternation(KernelBlocks(breast_cancer()), 10, mu=1.0, pace=0.3)
 
     def value():
         return objective(state) + state.pace * (state.v**2 / 2 - state.v).sum()
@@ -163,7 +164,7 @@ def test_every_step_of_spal_lowers_the_objective_also_when_some_rows_are_too_har
 def test_spal_with_a_boundless_pace_is_bmdr(rows, mu, batch):
     """Every row is easy: BMDR's quadratic programme, here by a general solver, and the regression in turn."""
     pool = breast_cancer(rows, 12)
-    blocks = KernelBlocks.of(pool)
+    blocks = KernelBlocks(pool)
     K, u = blocks.UU, len(blocks.UU)
     represented = ((u - batch) * blocks.UL.sum(axis=1) - (12 + batch) * K.sum(axis=1)) / rows
     state = Alternation(blocks, batch, mu, pace=1.0)  # for its regression alone
@@ -181,7 +182,7 @@ def test_spal_with_a_boundless_pace_is_bmdr(rows, mu, batch):
 
 
 def test_hard_rows_are_left_out_by_pace():
-    state = Alternation(KernelBlocks.of(breast_cancer()), 10, 0.1, pace=0.05)
+    state = Alternation(KernelBlocks(breast_cancer()), 10, 0.1, pace=0.05)
     state.w[:] = 1
     state.update_easiness()
     np.testing.assert_allclose(state.v, np.clip(1 - state.cost / 0.05, 0, 1))
@@ -202,7 +203,7 @@ def test_projection_is_the_nearest_feasible_point():
 
 
 def test_the_regression_of_spal_is_optimal():
-    blocks = KernelBlocks.of(breast_cancer())
+    blocks = KernelBlocks(breast_cancer())
     state = Alternation(blocks, 5, 0.1, 1e9)
     weight = np.zeros(len(blocks.UU))
     weight[:5] = 0.7

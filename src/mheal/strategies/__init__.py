@@ -6,45 +6,35 @@ True
 """
 
 from difflib import get_close_matches
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..exceptions import UserError
+from ..paper import PaperMHEAL
+from ..selector import MHEAL
 from ..strategy import Pool, Strategy
+from .bayesian import BALD, BatchBALD, MaxEntropy, VariationRatios
+from .clustering import KMeans, KMedoids, TypiClust
+from .coverage import CoreSet, MaxHerding, ProbCover, UHerding
+from .deep import VAAL, CDALReinforced
+from .design import TED, SupportPoints
+from .diversity import BADGE, GEN, CDALCoreSet
+from .hierarchical import Hierarchical
+from .kernel_ridge import ALDR, SPAL
+from .random import Random, Stratified
+from .uncertainty import Entropy, LeastConfidence, Margin, QueryByCommittee
 
-_HOME = {  # name: (module, class); a module is imported when one of its strategies is used
-    "mheal": ("mheal.selector", "MHEAL"),
-    "mheal-paper": ("mheal.paper", "PaperMHEAL"),
-    "random": ("mheal.strategies.random", "Random"),
-    "stratified": ("mheal.strategies.random", "Stratified"),
-    "coreset": ("mheal.strategies.coverage", "CoreSet"),
-    "kmeans": ("mheal.strategies.clustering", "KMeans"),
-    "kmedoids": ("mheal.strategies.clustering", "KMedoids"),
-    "typiclust": ("mheal.strategies.clustering", "TypiClust"),
-    "probcover": ("mheal.strategies.coverage", "ProbCover"),
-    "maxherding": ("mheal.strategies.coverage", "MaxHerding"),
-    "ted": ("mheal.strategies.design", "TED"),
-    "support-points": ("mheal.strategies.design", "SupportPoints"),
-    "margin": ("mheal.strategies.uncertainty", "Margin"),
-    "least-confidence": ("mheal.strategies.uncertainty", "LeastConfidence"),
-    "entropy": ("mheal.strategies.uncertainty", "Entropy"),
-    "qbc": ("mheal.strategies.uncertainty", "QueryByCommittee"),
-    "gen": ("mheal.strategies.diversity", "GEN"),
-    "spal": ("mheal.strategies.kernel_ridge", "SPAL"),
-    "aldr": ("mheal.strategies.kernel_ridge", "ALDR"),
-    "hierarchical": ("mheal.strategies.hierarchical", "Hierarchical"),
-    "uherding": ("mheal.strategies.coverage", "UHerding"),
-    "badge": ("mheal.strategies.diversity", "BADGE"),
-    "max-entropy": ("mheal.strategies.bayesian", "MaxEntropy"),
-    "variation-ratios": ("mheal.strategies.bayesian", "VariationRatios"),
-    "bald": ("mheal.strategies.bayesian", "BALD"),
-    "batchbald": ("mheal.strategies.bayesian", "BatchBALD"),
-    "cdal-coreset": ("mheal.strategies.diversity", "CDALCoreSet"),
-    "cdal-rl": ("mheal.strategies.deep", "CDALReinforced"),
-    "vaal": ("mheal.strategies.deep", "VAAL"),
-}
-_NAMES = {class_name: name for name, (_, class_name) in _HOME.items()}
-__all__ = ["Description", "Pool", "Strategy", "describe", "get", "names", *_NAMES]
+__all__ = [
+    "ALDR", "BADGE", "BALD", "GEN", "MHEAL", "SPAL", "TED", "VAAL", "BatchBALD", "CDALCoreSet", "CDALReinforced",
+    "CoreSet", "Description", "Entropy", "Hierarchical", "KMeans", "KMedoids", "LeastConfidence", "Margin",
+    "MaxEntropy", "MaxHerding", "PaperMHEAL", "Pool", "ProbCover", "QueryByCommittee", "Random", "Strategy",
+    "Stratified", "SupportPoints", "TypiClust", "UHerding", "VariationRatios", "describe", "get", "names",
+]  # fmt: skip
+_ALL: tuple[type[Strategy], ...] = (
+    MHEAL, PaperMHEAL, Random, Stratified, CoreSet, KMeans, KMedoids, TypiClust, ProbCover, MaxHerding, TED,
+    SupportPoints, Margin, LeastConfidence, Entropy, QueryByCommittee, GEN, SPAL, ALDR, Hierarchical, UHerding, BADGE,
+    MaxEntropy, VariationRatios, BALD, BatchBALD, CDALCoreSet, CDALReinforced, VAAL,
+)  # fmt: skip
+_BY_NAME = {cls.name: cls for cls in _ALL}
 
 
 class Description(NamedTuple):
@@ -60,34 +50,23 @@ class Description(NamedTuple):
 
 def names() -> list[str]:
     """The names of all strategies, ours first."""
-    return list(_HOME)
+    return list(_BY_NAME)
 
 
 def get(name: str) -> type[Strategy]:
     """The class of the strategy called `name`."""
-    if name not in _HOME:
-        close = get_close_matches(str(name).lower(), _HOME, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"choose from {', '.join(_HOME)}"
+    if name not in _BY_NAME:
+        close = get_close_matches(str(name).lower(), _BY_NAME, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"choose from {', '.join(_BY_NAME)}"
         raise UserError(f"there is no strategy {name!r}: {hint}")
-    module, class_name = _HOME[name]
-    return getattr(import_module(module), class_name)
+    return _BY_NAME[name]
 
 
 def describe() -> list[Description]:
     """Every strategy: what it picks, what it needs and what it costs."""
     found = []
-    for cls in map(get, _HOME):
+    for cls in _ALL:
         needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
         needs += " and torch" if cls.needs_torch else ""
         found.append(Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost))
     return found
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return get(_NAMES[name])
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -3,20 +3,16 @@
 Samples are class probabilities, (samples, rows, classes). Entropies are in nats; 0·log 0 is 0.
 """
 
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import entr
 
-from ..parameters import COUNT
+from ..parameters import Count
 from ..runtime.threads import spans
-from ..strategy import Pool, Rows
+from ..strategy import Array, Pool, Rows, Scores
 from .common import smallest_first
 from .uncertainty import Scored, committee
-
-Samples = npt.NDArray[np.floating]
-Scores = npt.NDArray[np.float64]
 
 CONFIGURATIONS = 10_000  # joint labellings of a batch and one candidate that BatchBALD keeps apart
 BLOCK = 32  # candidates whose gains BatchBALD updates together
@@ -25,45 +21,35 @@ BLOCK = 32  # candidates whose gains BatchBALD updates together
 class BayesianScore(Scored):
     """Base class: the rows with the largest `score` of the samples.
 
-    Parameters
-    ----------
-    draws : int
-        Draws of the weights (MC dropout), or members of the committee that replaces them.
+    draws : draws of the weights (MC dropout), or members of the committee that replaces them
     """
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
     needs_labels = True
-    _parameter_constraints = {"draws": COUNT}
 
-    def __init__(self, draws: int = 20) -> None:
-        self.draws = draws
+    draws: Count = 20
+    score: ClassVar["staticmethod[[Array], Scores]"]  # of each row
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         return self.score(sampled_probabilities(pool, rows, self.draws))
 
-    @staticmethod
-    @abstractmethod
-    def score(samples: Samples) -> Scores:
-        """The score of each row."""
 
-
-def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Samples:
+def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Array:
     """Class probabilities under `n` samples of the model's weights, (n, rows, classes).
 
-    They come from the model's `row_samples`, if it has any (MC dropout); otherwise from a committee of logistic
-    regressions on resamples of the labels.
+    By the model's `row_samples` if it has them (MC dropout), else by a committee that is fitted on the labels.
     """
     if hasattr(pool.model, "row_samples"):
         return np.asarray(pool.model.row_samples(rows, n, pool.rng))
     return np.stack(list(committee(pool, rows, n)))
 
 
-def entropy_of_mean(samples: Samples) -> Scores:
+def entropy_of_mean(samples: Array) -> Scores:
     """H[p̄] of each row, p̄ the mean over the samples: its whole uncertainty."""
     return entr(samples.mean(axis=0, dtype=np.float64)).sum(axis=1)
 
 
-def expected_entropy(samples: Samples) -> Scores:
+def expected_entropy(samples: Array) -> Scores:
     """The mean of H[p] over the samples: the uncertainty that remains if the weights were known."""
     total = np.zeros(samples.shape[1])
     for p in samples:  # one sample at a time: all of them in float64 may not fit in memory
@@ -71,12 +57,12 @@ def expected_entropy(samples: Samples) -> Scores:
     return total / len(samples)
 
 
-def mutual_information(samples: Samples) -> Scores:
+def mutual_information(samples: Array) -> Scores:
     """H[p̄] − mean H[p], at least 0: what a row's label tells about the weights."""
     return np.maximum(entropy_of_mean(samples) - expected_entropy(samples), 0)
 
 
-def variation_ratios(samples: Samples) -> Scores:
+def variation_ratios(samples: Array) -> Scores:
     """1 − max p̄ of each row."""
     return 1 - samples.mean(axis=0, dtype=np.float64).max(axis=1)
 
@@ -115,22 +101,16 @@ class BatchBALD(BALD):
     Proposed by Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the
     batch (4 rows of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
-    Parameters
-    ----------
-    draws : int
-        As in BALD.
-    max_candidates : int
-        Only so many rows with the largest BALD score (or four times the picks, if that is more) are considered.
+    draws : as in BALD
+    max_candidates : only so many rows with the largest BALD score (or four times the picks, if that is more) are
+        considered
     """
 
     name, title = "batchbald", "BatchBALD"
     summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
-    _parameter_constraints = {"draws": COUNT, "max_candidates": COUNT}
 
-    def __init__(self, draws: int = 20, max_candidates: int = 1000) -> None:
-        super().__init__(draws)
-        self.max_candidates = max_candidates
+    max_candidates: Count = 1000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         rows = pool.unlabeled
@@ -163,8 +143,6 @@ class Labellings:
 
     The joint entropy grows with each row by H(y | batch) = Σ weight · H[belief · p], which ranks the candidates.
 
-    Attributes
-    ----------
     weight : probability of each labelling, (labellings,)
     belief : posterior of the samples of the weights under each labelling, (labellings, samples)
     """

@@ -2,16 +2,14 @@
 
 import warnings
 from itertools import cycle
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.points import Points
-from ..parameters import COUNT
-from ..strategy import Pool, Rows, Strategy
+from ..parameters import Count
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import fill_with_farthest, nearest_distance, sample
 
 LARGE = 20_000  # pools with more rows are clustered on batches
@@ -48,24 +46,20 @@ class TypiClust(Strategy):
     Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Clusters with the
     fewest labelled rows come first, among them the largest, and are visited in turn.
 
-    Parameters
-    ----------
-    max_clusters : int
-        The pool is cut into as many clusters as there are labelled rows and picks together, but no more than this.
-    n_neighbors : int
-        Neighbours that typicality is measured with.
-    min_cluster_size : int
-        Smaller clusters wait until all others are exhausted.
+    max_clusters : the pool is cut into as many clusters as there are labelled rows and picks together, but no more than
+        this
+    n_neighbors : neighbours that typicality is measured with
+    min_cluster_size : smaller clusters wait until all others are exhausted
     """
 
     name, title = "typiclust", "TypiClust"
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
     cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
     kind = "one-shot"
-    _parameter_constraints = {"max_clusters": COUNT, "n_neighbors": COUNT, "min_cluster_size": COUNT}
 
-    def __init__(self, max_clusters: int = 500, n_neighbors: int = 20, min_cluster_size: int = 6) -> None:
-        self.max_clusters, self.n_neighbors, self.min_cluster_size = max_clusters, n_neighbors, min_cluster_size
+    max_clusters: Count = 500
+    n_neighbors: Count = 20
+    min_cluster_size: Count = 6
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         k = min(len(pool.labeled) + n, self.max_clusters)
@@ -77,12 +71,12 @@ class TypiClust(Strategy):
         free = pool.unlabeled
         free = free[size[labels[free]] >= self.min_cluster_size]
         by_cluster = free[np.lexsort((free, spread[free], labels[free]))]  # clusters together, most typical rows first
-        start = np.searchsorted(labels[by_cluster], np.arange(k))
-        rank = np.arange(len(by_cluster)) - start[labels[by_cluster]]
-        return fill_with_farthest(pool, by_cluster[np.lexsort((place[labels[by_cluster]], rank))][:n], n)
+        own = labels[by_cluster]
+        rank = np.arange(len(own)) - np.searchsorted(own, own)
+        return fill_with_farthest(pool, by_cluster[np.lexsort((place[own], rank))][:n], n)
 
 
-def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n_neighbors: int) -> npt.NDArray[Any]:
+def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
     """Mean distance from each row to its nearest neighbours in its own cluster: the inverse of its typicality."""
     references, nearest = [], []
     for c in range(k):
@@ -94,8 +88,8 @@ def spacing_within(Z: npt.NDArray[Any], labels: npt.NDArray[np.int32], k: int, n
 
 
 def euclidean_clusters(
-    Z: npt.NDArray[Any], k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    Z: Array, k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
+) -> tuple[Array, Array]:
     """A cluster for each row of Z, the same everywhere, and its squared distance to the centre. Some can be empty."""
     from sklearn import cluster
     from sklearn.exceptions import ConvergenceWarning
@@ -113,7 +107,7 @@ def euclidean_clusters(
     return labels, np.square(Z - centers[labels]).sum(axis=1)
 
 
-def nearest_members(labels: npt.NDArray[Any], distance: npt.NDArray[Any], k: int) -> Rows:
+def nearest_members(labels: Array, distance: Array, k: int) -> Rows:
     """The row of each cluster with the smallest distance, the lowest row among equals; −1 for empty clusters."""
     order = np.lexsort((distance, labels))
     filled, first = np.unique(labels[order], return_index=True)
@@ -129,22 +123,18 @@ class KMedoids(Strategy):
     already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
     `n_solutions` solutions on samples, by their cost over the whole pool.
 
-    Parameters
-    ----------
-    max_rows : int
-        Pools with more rows are solved by CLARA.
-    sample_size, n_solutions : int
-        Rows of each of CLARA's samples (more for large batches), and how many samples there are.
+    max_rows : pools with more rows are solved by CLARA
+    sample_size, n_solutions : rows of each of CLARA's samples (more for large batches), and how many samples there are
     """
 
     name, title = "kmedoids", "K-medoids"
     summary = "Rows with the smallest summed distance to all others: like k-means, but less sensitive to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
     kind = "one-shot"
-    _parameter_constraints = {"max_rows": COUNT, "sample_size": COUNT, "n_solutions": COUNT}
 
-    def __init__(self, max_rows: int = 10_000, sample_size: int = 4000, n_solutions: int = 5) -> None:
-        self.max_rows, self.sample_size, self.n_solutions = max_rows, sample_size, n_solutions
+    max_rows: Count = 10_000
+    sample_size: Count = 4000
+    n_solutions: Count = 5
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         Z, everything = pool.Z, np.arange(len(pool.Z))
@@ -160,7 +150,7 @@ class KMedoids(Strategy):
 
         return fill_with_farthest(pool, min(solutions, key=cost), n)
 
-    def _medoids(self, pool: Pool, rows: Rows, to_labeled: npt.NDArray[Any], n: int) -> Rows:
+    def _medoids(self, pool: Pool, rows: Rows, to_labeled: Array, n: int) -> Rows:
         """At most `n` unlabelled rows among `rows` that are good medoids of these."""
         A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is what needs memory
         distance = squared_distances(A, A)
@@ -181,7 +171,7 @@ class Medoids:
     medoid, the last.
     """
 
-    def __init__(self, distance: npt.NDArray[Any], medoids: Rows, fixed: npt.NDArray[Any]) -> None:
+    def __init__(self, distance: Array, medoids: Rows, fixed: Array) -> None:
         self.distance, self.medoids = distance, medoids.copy()
         # Any number above all distances stands for "none": it cancels out of every comparison of swaps.
         self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)
@@ -202,8 +192,9 @@ class Medoids:
             since += 1
             change, out = self.best_swap(candidate)
             if change < -tolerance and candidate not in self.medoids:
-                self._swap(out, candidate)
-                since = 0
+                leaving, to = self.distance[self.medoids[out]], self.distance[candidate]
+                self.medoids[out], since = candidate, 0
+                self._assign(np.flatnonzero((self.nearest == out) | (leaving <= self.second) | (to < self.second)))
             if since >= len(candidates):
                 return
 
@@ -212,17 +203,10 @@ class Medoids:
         to = self.distance[candidate]
         rows = np.flatnonzero(to < self.second)  # all others keep their medoid, whichever is replaced
         d, near, second = to[rows], self.near[rows], self.second[rows]
-        change = self.loss + np.bincount(
-            self.nearest[rows], np.maximum(d, near) - second, minlength=len(self.medoids) + 1
-        )
+        more = np.maximum(d, near) - second
+        change = self.loss + np.bincount(self.nearest[rows], more, minlength=len(self.medoids) + 1)
         out = int(change[:-1].argmin())
         return float(change[out] + np.minimum(d - near, 0).sum(dtype=np.float64)), out
-
-    def _swap(self, out: int, candidate: int) -> None:
-        leaving = self.distance[self.medoids[out]]
-        self.medoids[out] = candidate
-        to = self.distance[candidate]
-        self._assign(np.flatnonzero((self.nearest == out) | (leaving <= self.second) | (to < self.second)))
 
     def _assign(self, rows: Rows) -> None:
         """Find the two nearest medoids of these rows again."""

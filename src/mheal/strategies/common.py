@@ -1,15 +1,13 @@
 """What many strategies share: samples, ranks by a score, batches filled up, and distances block by block."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algorithms.farthest_first import farthest_first
 from ..backends.cpu.distances import squared_distances
 from ..runtime.threads import run_parts, spans, thread_count
-from ..strategy import Pool, Rows
+from ..strategy import Array, Pool, Rows
 
 CELLS = 1 << 21  # distances that one thread holds at a time
 WORKERS = 8  # at most, so that memory stays bounded on large machines
@@ -20,44 +18,36 @@ def sample(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= size else np.sort(rng.choice(rows, size, replace=False))
 
 
-def smallest_first(pool: Pool, rows: Rows, score: npt.NDArray[np.floating], n: int) -> Rows:
+def smallest_first(pool: Pool, rows: Rows, score: Array, n: int) -> Rows:
     """The `n` rows with the smallest scores, smallest first. Ties are broken at random."""
     shuffled = pool.rng.permutation(len(rows))
     return rows[shuffled[np.argsort(score[shuffled], kind="stable")[:n]]]
 
 
 def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
-    """The first `n` of `picked`, or all of them and then the rows farthest from everything labelled or picked.
-
-    For strategies that can run out of clusters, or of uncovered rows, before they have `n` picks.
-    """
+    """The first `n` of `picked`, or all of them and then the rows farthest from everything labelled or picked."""
     missing = n - len(picked)
     if missing <= 0:
         return picked[:n]
     return np.concatenate([picked, farthest_first(pool.Z, missing, chosen=np.concatenate([pool.labeled, picked]))])
 
 
-def by_blocks(
-    A: npt.NDArray[Any], B: npt.NDArray[Any], reduce: Callable[[npt.NDArray[Any], slice], npt.NDArray[Any]]
-) -> npt.NDArray[Any]:
-    """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A.
+def by_blocks(A: Array, B: Array, reduce: Callable[[Array, slice], Array]) -> Array:
+    """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A."""
+    parts = spans(len(A), max(1, CELLS // max(1, len(B))))  # whatever the number of threads: so is the result
 
-    Blocks are cut by the sizes alone, so the result does not depend on the threads.
-    """
-    parts = spans(len(A), max(1, CELLS // max(1, len(B))))
-
-    def work(part: tuple[int, int]) -> npt.NDArray[Any]:
+    def work(part: tuple[int, int]) -> Array:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))
 
     return np.concatenate(run_parts(work, parts, min(thread_count(), WORKERS)))
 
 
-def nearest_distance(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def nearest_distance(A: Array, B: Array) -> Array:
     """Distance from each row of A to the nearest row of B."""
     return np.sqrt(by_blocks(A, B, lambda block, _: block.min(axis=1)))
 
 
-def median_distance(Z: npt.NDArray[Any], rng: np.random.Generator) -> float:
+def median_distance(Z: Array, rng: np.random.Generator) -> float:
     """The median distance between rows, of at most 1,000 sampled ones; 1 where it is 0. A scale for kernels."""
     A = Z[sample(np.arange(len(Z)), 1000, rng)]
     pairs = squared_distances(A, A)[np.triu_indices(len(A), 1)]

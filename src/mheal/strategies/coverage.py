@@ -5,18 +5,16 @@ The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facili
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
 from ..algorithms.facility_location import lazy_greedy
 from ..algorithms.farthest_first import farthest_first
-from ..parameters import COUNT, POSITIVE, SHARE
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, margins, probabilities
+from ..parameters import Count, Positive, Share
+from ..strategy import Array, Pool, Rows, Scores, Strategy
+from ..uncertainty import margins, probabilities
 from .clustering import euclidean_clusters
 from .common import by_blocks, fill_with_farthest, median_distance, sample
 
@@ -24,7 +22,7 @@ BATCH = 32  # candidates whose gains are updated together
 TEMPERATURES = np.arange(1.0, 20.05, 0.1)
 CALIBRATED_FROM = 30  # labels; with fewer there is no hold-out to find the temperature with
 
-Kernel = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]  # squared distances → similarities in [0, 1]
+Kernel = Callable[[Array], Array]  # squared distances → similarities in [0, 1]
 
 
 class CoreSet(Strategy):
@@ -45,26 +43,20 @@ class CoreSet(Strategy):
 class ProbCover(Strategy):
     """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet (Yehuda et al. 2022).
 
-    Parameters
-    ----------
-    radius : float or None
-        Radius of the balls. None takes the largest radius for which the share `purity` of all balls lies within one
-        cluster of a k-means with `n_classes` clusters.
-    purity, n_classes : float, int
-        See `radius`.
-    max_references : int
-        A larger pool is represented by a sample of so many rows; every row can still be picked.
+    radius : radius of the balls. None takes the largest radius for which the share `purity` of all balls lies within
+        one cluster of a k-means with `n_classes` clusters.
+    purity, n_classes : see `radius`
+    max_references : a larger pool is represented by a sample of so many rows; every row can still be picked
     """
 
     name, title = "probcover", "ProbCover"
     summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints = {"radius": [*POSITIVE, None], "purity": SHARE, "n_classes": COUNT, "max_references": COUNT}
 
-    def __init__(
-        self, radius: float | None = None, purity: float = 0.95, n_classes: int = 10, max_references: int = 10_000
-    ) -> None:
-        self.radius, self.purity, self.n_classes, self.max_references = radius, purity, n_classes, max_references
+    radius: Positive | None = None
+    purity: Share = 0.95
+    n_classes: Count = 10
+    max_references: Count = 10_000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         radius = self.radius or self._pure_radius(pool)
@@ -85,21 +77,16 @@ class MaxHerding(Strategy):
 
     Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
-    Parameters
-    ----------
-    bandwidth : float or None
-        h. None takes the median distance between rows: the published h = 1 is for features of unit length.
-    max_references : int
-        A larger pool is represented by a sample of so many rows; every row can still be picked.
+    bandwidth : h. None takes the median distance between rows: the published h = 1 is for features of unit length.
+    max_references : a larger pool is represented by a sample of so many rows; every row can still be picked
     """
 
     name, title = "maxherding", "MaxHerding"
     summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
-    _parameter_constraints = {"bandwidth": [*POSITIVE, None], "max_references": COUNT}
 
-    def __init__(self, bandwidth: float | None = None, max_references: int = 10_000) -> None:
-        self.bandwidth, self.max_references = bandwidth, max_references
+    bandwidth: Positive | None = None
+    max_references: Count = 10_000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
@@ -112,13 +99,9 @@ class UHerding(MaxHerding):
     Proposed by Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the
     model, fitted on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
 
-    Parameters
-    ----------
-    bandwidth : float or None
-        Width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as labels
-        grow: the strategy passes from coverage to uncertainty.
-    max_references : int
-        As in MaxHerding.
+    bandwidth : width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as
+        labels grow: the strategy passes from coverage to uncertainty.
+    max_references : as in MaxHerding
     """
 
     name, title = "uherding", "UHerding"
@@ -129,7 +112,11 @@ class UHerding(MaxHerding):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or _smallest_gap(pool.Z[pool.labeled]) or median_distance(pool.Z, pool.rng)
-        uncertainty = None if pool.model is None else calibrated_uncertainty(pool)
+        uncertainty = None
+        if pool.model is not None:
+            p = probabilities(pool, np.arange(len(pool.X)))
+            uncertainty = 1 - margins(soften(p, temperature(pool)))
+            uncertainty[pool.labeled] = 0
         return greedy_coverage(pool, n, gaussian(bandwidth), uncertainty, max_references=self.max_references)
 
 
@@ -165,32 +152,25 @@ def greedy_coverage(
 class Coverage:
     """The largest similarity of each reference row to the picks so far; `weight` is u(x)."""
 
-    def __init__(self, R: npt.NDArray[Any], weight: npt.NDArray[Any], kernel: Kernel) -> None:
+    def __init__(self, R: Array, weight: Array, kernel: Kernel) -> None:
         self.R, self.weight, self.kernel = R, weight.astype(R.dtype), kernel
         self.covered = np.zeros(len(R), R.dtype)
 
-    def add(self, A: npt.NDArray[Any]) -> None:
+    def add(self, A: Array) -> None:
         """Add these rows to S."""
         if len(A):
             nearest = by_blocks(self.R, A, lambda block, _: block.min(axis=1))
             np.maximum(self.covered, self.kernel(nearest), out=self.covered)
 
-    def gains(self, A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def gains(self, A: Array) -> Array:
         """How much each of these rows would add to C(S)."""
 
-        def gain(block: npt.NDArray[Any], _: slice) -> npt.NDArray[Any]:
+        def gain(block: Array, _: slice) -> Array:
             more = self.kernel(block)
             more -= self.covered
             return np.maximum(more, 0, out=more) @ self.weight
 
         return by_blocks(A, self.R, gain)
-
-
-def calibrated_uncertainty(pool: Pool) -> Scores:
-    """1 − (p₁ − p₂) of each row under softened probabilities; 0 for labelled rows."""
-    u = 1 - margins(soften(probabilities(pool, np.arange(len(pool.X))), temperature(pool)))
-    u[pool.labeled] = 0
-    return u
 
 
 def soften(p: Scores, temperature: float) -> Scores:
@@ -215,14 +195,14 @@ def temperature(pool: Pool) -> float:
     return float(min(TEMPERATURES, key=lambda t: calibration_error(soften(p, t).max(axis=1), correct)))
 
 
-def calibration_error(confidence: Scores, correct: npt.NDArray[np.bool_]) -> float:
+def calibration_error(confidence: Scores, correct: Array) -> float:
     """Expected calibration error: mean gap between confidence and accuracy over 15 bins."""
     bins = np.minimum((confidence * 15).astype(int), 14)
     gap = np.bincount(bins, correct, 15) - np.bincount(bins, confidence, 15)
     return float(np.abs(gap).sum() / len(confidence))
 
 
-def _smallest_gap(A: npt.NDArray[Any]) -> float:
+def _smallest_gap(A: Array) -> float:
     """The smallest distance between different rows of A; 0 if there are no two."""
     if len(A) < 2:
         return 0.0

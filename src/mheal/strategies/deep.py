@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import UserError
-from ..parameters import COUNT, NOT_NEGATIVE
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, probabilities
+from ..parameters import Count, NotNegative
+from ..strategy import Pool, Rows, Scores, Strategy
+from ..uncertainty import probabilities
 from .uncertainty import Scored
 
 
@@ -16,36 +16,24 @@ class VAAL(Scored):
 
     Proposed by Sinha, Ebrahimi and Darrell (2019).
 
-    Parameters
-    ----------
-    image_shape : tuple of three ints or None
-        (channels, height, width), at most 32 × 32 pixels, if rows of X are images: the autoencoder is then
+    image_shape : (channels, height, width), at most 32 × 32 pixels, if rows of X are images: the autoencoder is then
         convolutional. Otherwise it is a small dense one on scaled features.
-    iterations : int or None
-        Batches of 128. None takes a tenth of the pool, but 500 to 5,000 on a GPU and 50 to 500 without one.
-    beta : float
-        Weight of the autoencoder's KL term, per code and dimension; the squared error is per value.
-    adversary : float
-        λ, the weight of deceiving the discriminator.
-    channels : tuple of ints or None
-        Channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
+    iterations : batches of 128. None takes a tenth of the pool, but 500 to 5,000 on a GPU and 50 to 500 without one.
+    beta : weight of the autoencoder's KL term, per code and dimension; the squared error is per value
+    adversary : λ, the weight of deceiving the discriminator
+    channels : channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
     """
 
     name, title = "vaal", "VAAL"
     summary = "Rows that a network finds least like the labelled ones; for images, on a GPU"
     cost = "iterations of a variational autoencoder, memory N·d"
     needs_torch = needs_labels = True
-    _parameter_constraints = {
-        "image_shape": [tuple, None], "iterations": [*COUNT, None], "beta": NOT_NEGATIVE, "adversary": NOT_NEGATIVE,
-        "channels": [tuple, None],
-    }  # fmt: skip
 
-    def __init__(
-        self, image_shape: tuple[int, int, int] | None = None, iterations: int | None = None, beta: float = 1.0,
-        adversary: float = 1.0, channels: tuple[int, ...] | None = None,
-    ) -> None:  # fmt: skip
-        self.image_shape, self.iterations, self.beta = image_shape, iterations, beta
-        self.adversary, self.channels = adversary, channels
+    image_shape: tuple[int, int, int] | None = None
+    iterations: Count | None = None
+    beta: NotNegative = 1.0
+    adversary: NotNegative = 1.0
+    channels: tuple[int, ...] | None = None
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         networks, X = _networks(self.name), pool.Z if self.image_shape is None else pool.X
@@ -60,10 +48,7 @@ class CDALReinforced(Strategy):
     the picks with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each
     with its share of the picks.
 
-    Parameters
-    ----------
-    epochs : int
-        Passes over the pool.
+    epochs : passes over the pool
     """
 
     name, title = "cdal-rl", "CDAL + RL"
@@ -71,10 +56,8 @@ class CDALReinforced(Strategy):
     cost = "epochs × a recurrent network over the pool, memory 0.5 GB"
     kind = "adaptive"
     needs_torch = needs_model = uses_proba = True
-    _parameter_constraints = {"epochs": COUNT}
 
-    def __init__(self, epochs: int = 10) -> None:
-        self.epochs = epochs
+    epochs: Count = 10
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         networks, rows = _networks(self.name), pool.unlabeled

@@ -82,21 +82,18 @@ def as_images(A: torch.Tensor, shape: tuple[int, int, int]) -> torch.Tensor:
 
 
 def train_vaal(
-    A: torch.Tensor,
-    known: torch.Tensor,
-    iterations: int,
-    beta: float,
-    adversary: float,
-    channels: tuple[int, ...],
-    batch: int = BATCH,
-) -> tuple[Vae, nn.Module]:
+    A: torch.Tensor, known: torch.Tensor, iterations: int, beta: float, adversary: float, channels: tuple[int, ...],
+    batch: int,
+) -> tuple[Vae, nn.Module]:  # fmt: skip
     """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
-    vae = _convolutional(A.shape[1], channels) if A.ndim == 4 else _dense(A.shape[1])
-    judge = _layers((CODE, *JUDGE["images" if A.ndim == 4 else "vectors"], 1))
+    if A.ndim == 4:
+        vae, judge = _convolutional(A.shape[1], channels), _layers((CODE, *JUDGE["images"], 1))
+    else:
+        vae = Vae(_layers((A.shape[1], *DENSE, 2 * CODE)), _layers((CODE, *reversed(DENSE), A.shape[1])))
+        judge = _layers((CODE, *JUDGE["vectors"], 1))
     for network in (vae, judge):
         network.apply(_kaiming).to(A.device, memory_format=torch.channels_last)
-    vae_step = torch.optim.Adam(vae.parameters(), lr=RATE, fused=True)
-    judge_step = torch.optim.Adam(judge.parameters(), lr=RATE, fused=True)
+    vae_step, judge_step = (torch.optim.Adam(network.parameters(), lr=RATE, fused=True) for network in (vae, judge))
     ours, others = known.nonzero().squeeze(1), (~known).nonzero().squeeze(1)
     batch = min(batch, len(A))
     real = torch.ones(2 * batch, 1, device=A.device)
@@ -136,10 +133,6 @@ def _convolutional(colours: int, channels: tuple[int, ...]) -> Vae:
     for before, after in pairwise((*reversed(channels), colours)):
         decoder += [nn.BatchNorm2d(before), nn.ReLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
     return Vae(nn.Sequential(*encoder, nn.Flatten(), nn.Linear(cells, 2 * CODE)), nn.Sequential(*decoder))
-
-
-def _dense(columns: int) -> Vae:
-    return Vae(_layers((columns, *DENSE, 2 * CODE)), _layers((CODE, *reversed(DENSE), columns)))
 
 
 def _layers(widths: tuple[int, ...]) -> nn.Sequential:
@@ -205,7 +198,7 @@ def diverse(
     shares = n // len(parts) + (np.arange(len(parts)) < n % len(parts))
     A = torch.as_tensor(P, dtype=torch.float32, device=DEVICE) + SMOOTHING
     A /= A.sum(dim=1, keepdim=True)
-    chunks = [Chunk(A[part[0] : part[-1] + 1], int(share)) for part, share in zip(parts, shares, strict=True)]
+    chunks = [Chunk(A[part], int(share)) for part, share in zip(parts, shares, strict=True)]
     with seeded(seed), reproducible_kernels():
         train_policy(chunks, epochs, at_once)
     picks = [part[one.picked.cpu().numpy()] for part, one in zip(parts, chunks, strict=True)]

@@ -1,19 +1,15 @@
 """Experimental design: TED and support points choose rows by their features alone, before there are labels."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import COUNT, POSITIVE
-from ..strategy import Pool, Rows, Strategy
+from ..parameters import Count, Positive
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import by_blocks, fill_with_farthest, median_distance, sample
 
 REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
-
-Vector = npt.NDArray[np.float64]
 
 
 class SupportPoints(Strategy):
@@ -46,30 +42,20 @@ class TED(Strategy):
 
     Proposed by Yu, Bi and Tresp (2006). Each pick explains most of what the labelled and picked rows leave unexplained.
 
-    Parameters
-    ----------
-    kernel : "rbf" or "linear"
-        "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
-    ridge : float
-        λ, the penalty of the regression.
-    sigma : float or None
-        σ of "rbf"; None takes the median distance between rows.
-    max_rows : int
-        With "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled.
+    kernel : "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
+    ridge : λ, the penalty of the regression
+    sigma : σ of "rbf"; None takes the median distance between rows
+    max_rows : with "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled
     """
 
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
-    _parameter_constraints = {
-        "kernel": [StrOptions({"rbf", "linear"})], "ridge": POSITIVE, "sigma": [*POSITIVE, None], "max_rows": COUNT,
-    }  # fmt: skip
 
-    def __init__(
-        self, kernel: Literal["rbf", "linear"] = "rbf", ridge: float = 1e-3, sigma: float | None = None,
-        max_rows: int = 5000,
-    ) -> None:  # fmt: skip
-        self.kernel, self.ridge, self.sigma, self.max_rows = kernel, ridge, sigma, max_rows
+    kernel: Literal["rbf", "linear"] = "rbf"
+    ridge: Positive = 1e-3
+    sigma: Positive | None = None
+    max_rows: Count = 5000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         if self.kernel == "linear":
@@ -100,11 +86,11 @@ class Kernel:
     formed.
     """
 
-    def __init__(self, K: npt.NDArray[np.float64], ridge: float) -> None:
+    def __init__(self, K: Array, ridge: float) -> None:
         self.K, self.ridge, self.V = K, ridge, np.empty((0, len(K)))
         self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)  # lengths are squared
 
-    def scores(self) -> Vector:
+    def scores(self) -> Array:
         """How much of all rows each row would explain."""
         return self.lengths / (self.diagonal + self.ridge)
 
@@ -117,15 +103,15 @@ class Kernel:
         np.maximum(self.diagonal, 0, out=self.diagonal)
         self._remember(row, k, scale)
 
-    def _column(self, row: int) -> Vector:
+    def _column(self, row: int) -> Array:
         """K_·j, deflated."""
         return self.K[row] - self.V[:, row] @ self.V
 
-    def _product(self, k: Vector) -> Vector:
+    def _product(self, k: Array) -> Array:
         """K k, deflated."""
         return self.K @ k - (self.V @ k) @ self.V
 
-    def _remember(self, row: int, k: Vector, scale: float) -> None:
+    def _remember(self, row: int, k: Array, scale: float) -> None:
         """Deflate K by k kᵀ / scale."""
         self.V = np.vstack([self.V, k / np.sqrt(scale)])
 
@@ -133,17 +119,17 @@ class Kernel:
 class Linear(Kernel):
     """K = X A Xᵀ, of which only the small matrix A is deflated."""
 
-    def __init__(self, X: npt.NDArray[Any], ridge: float) -> None:
+    def __init__(self, X: Array, ridge: float) -> None:
         self.X, self.A, self.ridge = X.astype(np.float64), np.eye(X.shape[1]), ridge
         self.diagonal = np.einsum("ij,ij->i", self.X, self.X)
         self.lengths = np.einsum("ij,ij->i", self.X @ (self.X.T @ self.X), self.X)
 
-    def _column(self, row: int) -> Vector:
+    def _column(self, row: int) -> Array:
         return self.X @ (self.A @ self.X[row])
 
-    def _product(self, k: Vector) -> Vector:
+    def _product(self, k: Array) -> Array:
         return self.X @ (self.A @ (self.X.T @ k))
 
-    def _remember(self, row: int, k: Vector, scale: float) -> None:
+    def _remember(self, row: int, k: Array, scale: float) -> None:
         explained = self.A @ self.X[row]
         self.A -= np.outer(explained, explained) / scale

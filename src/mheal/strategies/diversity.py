@@ -3,14 +3,12 @@
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import NOT_NEGATIVE
+from ..parameters import NotNegative
 from ..runtime.threads import spans
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, margins, probabilities
+from ..strategy import Pool, Rows, Scores, Strategy
+from ..uncertainty import margins, probabilities
 from .common import by_blocks, nearest_distance, sample
 
 SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
@@ -84,18 +82,18 @@ class CDALCoreSet(Strategy):
 class SymmetricKL:
     """½ KL(p‖q) + ½ KL(q‖p) between rows of P, smoothed."""
 
-    def __init__(self, P: npt.NDArray[np.float64]) -> None:
+    def __init__(self, P: Scores) -> None:
         P = P + SMOOTHING
         P /= P.sum(axis=1, keepdims=True)
         self.both, self.classes = np.hstack([P, np.log(P)]), P.shape[1]
         self.negentropy = np.einsum("ij,ij->i", P, self.both[:, self.classes :])
 
-    def to(self, rows: Rows) -> npt.NDArray[np.float64]:
+    def to(self, rows: Rows) -> Scores:
         """From every row (rows) to these (columns)."""
         cross = self.both @ np.roll(self.both[rows], self.classes, axis=1).T  # Σ p log q + Σ q log p
         return np.maximum((self.negentropy[:, None] + self.negentropy[rows] - cross) / 2, 0)
 
-    def to_nearest(self, rows: Rows, cells: int = CELLS) -> npt.NDArray[np.float64]:
+    def to_nearest(self, rows: Rows, cells: int = CELLS) -> Scores:
         """From every row to the nearest of these; infinite if there are none."""
         nearest = np.full(len(self.both), np.inf)
         for lo, hi in spans(len(rows), max(1, cells // len(self.both))):
@@ -110,13 +108,9 @@ class GEN(Strategy):
     model has none). All distances are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked
     one by one, and each pick counts as labelled from then on.
 
-    Parameters
-    ----------
-    beta : float
-        Weight of the uncertainty.
-    weights : "mmd" or "published"
-        Weights of the two similarities. "mmd" derives them from the maximum mean discrepancy. "published" is those of
-        a known implementation, which follows the density alone while labels are few.
+    beta : weight of the uncertainty
+    weights : weights of the two similarities. "mmd" derives them from the maximum mean discrepancy. "published" is
+        those of a known implementation, which follows the density alone while labels are few.
     """
 
     name, title = "gen", "GEN"
@@ -124,10 +118,9 @@ class GEN(Strategy):
     cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
     kind = "adaptive"
     needs_model = uses_proba = True
-    _parameter_constraints = {"beta": NOT_NEGATIVE, "weights": [StrOptions({"mmd", "published"})]}
 
-    def __init__(self, beta: float = 1.0, weights: Literal["mmd", "published"] = "mmd") -> None:
-        self.beta, self.weights = beta, weights
+    beta: NotNegative = 1.0
+    weights: Literal["mmd", "published"] = "mmd"
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         P = probabilities(pool, np.arange(len(pool.X)))

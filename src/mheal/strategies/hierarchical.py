@@ -1,11 +1,10 @@
 """Hierarchical sampling: labels decide how far down a cluster tree to go."""
 
 import numpy as np
-import numpy.typing as npt
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import ClusterNode, linkage, to_tree
 
-from ..parameters import COUNT, POSITIVE
-from ..strategy import Pool, Rows, Strategy
+from ..parameters import Count, Positive
+from ..strategy import Array, Pool, Rows, Strategy
 from .common import fill_with_farthest, sample
 
 
@@ -16,22 +15,17 @@ class Hierarchical(Strategy):
     majority is clear enough. Rows are drawn from the resulting clusters with probability ∝ size · (1 − lower bound of
     the majority's share). Without labels it is random sampling.
 
-    Parameters
-    ----------
-    beta : float
-        How clear a majority has to be: the larger, the sooner a node may be split.
-    max_rows : int
-        The tree of a larger pool is that of a sample of so many rows, at most half of them labelled.
+    beta : how clear a majority has to be: the larger, the sooner a node may be split
+    max_rows : the tree of a larger pool is that of a sample of so many rows, at most half of them labelled
     """
 
     name, title = "hierarchical", "Hierarchical"
     summary = "Samples most from clusters that look impure by their labels; without labels it is random"
     cost = "time and memory N² up to 5,000 rows; a sample beyond"
     kind = "adaptive"
-    _parameter_constraints = {"beta": POSITIVE, "max_rows": COUNT}
 
-    def __init__(self, beta: float = 2.0, max_rows: int = 5000) -> None:
-        self.beta, self.max_rows = beta, max_rows
+    beta: Positive = 2.0
+    max_rows: Count = 5000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         at = sample(np.arange(len(pool.labels)), self.max_rows // 2, pool.rng)
@@ -58,25 +52,22 @@ class Hierarchical(Strategy):
 class Tree:
     """Ward's tree: leaves 0 … n − 1, then one node for each merge; the last is the root."""
 
-    def __init__(self, Z: npt.NDArray[np.floating]) -> None:
+    def __init__(self, Z: Array) -> None:
         self.n = n = len(Z)
         merges = linkage(Z, "ward") if n > 1 else np.empty((0, 4))
         self.children = merges[:, :2].astype(np.int64)
         self.size = np.append(np.ones(n), merges[:, 3]).astype(np.int64)
-        start = np.zeros(2 * n - 1, np.int64)  # in one order of the leaves, those of each node are neighbours
-        for i, (a, b) in reversed(list(enumerate(self.children))):
-            start[a], start[b] = start[n + i], start[n + i] + self.size[a]
-        self.start, self.order = start, np.argsort(start[:n])
+        self.nodes = to_tree(merges, rd=True)[1] if n > 1 else [ClusterNode(0)]
 
     def leaves(self, node: int) -> Rows:
         """The leaves below a node."""
-        return self.order[self.start[node] : self.start[node] + self.size[node]]
+        return np.array(self.nodes[node].pre_order())
 
 
 class LabelBounds:
     """Bounds on each node's label shares, and which nodes to split, from the labels seen (−1: none)."""
 
-    def __init__(self, tree: Tree, seen: npt.NDArray[np.int64], n_classes: int, beta: float) -> None:
+    def __init__(self, tree: Tree, seen: Rows, n_classes: int, beta: float) -> None:
         self.tree, n = tree, tree.n
         counts = np.zeros((2 * n - 1, n_classes))
         labeled = np.flatnonzero(seen >= 0)

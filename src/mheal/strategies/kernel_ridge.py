@@ -1,25 +1,20 @@
 """ALDR+ and SPAL: uncertain rows (kernel ridge regression) that represent the pool (maximum mean discrepancy)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from ..backends.cpu.distances import squared_distances
-from ..parameters import COUNT, NOT_NEGATIVE, SHARE
-from ..strategy import Pool, Rows, Strategy
+from ..parameters import Count, NotNegative, Share
+from ..strategy import Array, Pool, Rows, Strategy
 from ..uncertainty import margins
 from .common import fill_with_farthest, sample
 
 RIDGE, PENALTY = 0.1, 1.0  # γ of the regressions, ρ of SPAL's ADMM
 SELF_TRAINING = 10  # rounds of ALDR+
 ROUNDS, DESCENT_STEPS, ADMM_STEPS = 15, 300, 1000  # of SPAL
-
-Matrix = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.float64]
 
 
 class ALDR(Strategy):
@@ -30,14 +25,9 @@ class ALDR(Strategy):
     until the sides no longer change. Uncertainty f² + 2|f| (with several classes f is half the margin) and
     representativeness are both scaled to [0, 1]; a batch is picked one by one.
 
-    Parameters
-    ----------
-    beta : float
-        Weight of representativeness, between 0 and 1.
-    unlabeled_weight : float
-        Weight of an unlabelled row in the classifier; a labelled row has 1.
-    max_rows : int
-        At most so many candidates, and so many labelled rows, take part; more are sampled.
+    beta : weight of representativeness, between 0 and 1
+    unlabeled_weight : weight of an unlabelled row in the classifier; a labelled row has 1
+    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
     """
 
     name, title = "aldr", "ALDR+ (reconstructed)"
@@ -45,13 +35,13 @@ class ALDR(Strategy):
     cost = "time 4,000³, memory 4,000²"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints = {"beta": SHARE, "unlabeled_weight": NOT_NEGATIVE, "max_rows": COUNT}
 
-    def __init__(self, beta: float = 0.5, unlabeled_weight: float = 0.1, max_rows: int = 2000) -> None:
-        self.beta, self.unlabeled_weight, self.max_rows = beta, unlabeled_weight, max_rows
+    beta: Share = 0.5
+    unlabeled_weight: NotNegative = 0.1
+    max_rows: Count = 2000
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        blocks = KernelBlocks.of(pool, self.max_rows)
+        blocks = KernelBlocks(pool, self.max_rows)
         uncertainty = _unit_range(label_cost(semi_supervised(blocks, self.unlabeled_weight)))
         picked: list[int] = []
         for _ in range(min(n, len(blocks.candidates))):
@@ -62,29 +52,21 @@ class ALDR(Strategy):
         return fill_with_farthest(pool, blocks.candidates[picked], n)
 
 
-@dataclass(frozen=True)
 class KernelBlocks:
-    """Blocks of the kernel exp(−‖x − y‖²/d) between labelled rows and candidates, and the labelled rows' targets.
+    """Blocks of the kernel exp(−‖x − y‖²/d) between labelled rows (L) and candidates (U), and the rows' targets Y.
 
-    d is the number of columns: a typical exponent on standardised columns is then −2.
+    d is the number of columns: a typical exponent on standardised columns is then −2. Of more than `max_rows` labelled
+    rows or candidates, a sample takes part.
     """
 
-    candidates: Rows  # rows of X
-    Y: Matrix  # ±1 for each labelled row and class; a single column if there are two classes
-    LL: Matrix  # kernel between labelled rows
-    UL: Matrix  # between candidates and labelled rows
-    UU: Matrix  # between candidates
-
-    @classmethod
-    def of(cls, pool: Pool, max_rows: int = 2000) -> "KernelBlocks":
-        """The blocks of a pool; of samples of its labelled rows and its candidates, if there are more than max_rows."""
+    def __init__(self, pool: Pool, max_rows: int = 2000) -> None:
         at = sample(np.arange(len(pool.labeled)), max_rows, pool.rng)
-        candidates = sample(pool.unlabeled, max_rows, pool.rng)
-        L, U = (pool.Z[rows].astype(np.float64) for rows in (pool.labeled[at], candidates))
-        LL, UL, UU = (np.exp(squared_distances(A, B) / -A.shape[1]) for A, B in ((L, L), (U, L), (U, U)))
-        return cls(candidates, one_vs_rest(pool.labels[at]), LL, UL, UU)
+        self.candidates = sample(pool.unlabeled, max_rows, pool.rng)
+        L, U = (pool.Z[rows].astype(np.float64) for rows in (pool.labeled[at], self.candidates))
+        self.LL, self.UL, self.UU = (np.exp(squared_distances(A, B) / -A.shape[1]) for A, B in ((L, L), (U, L), (U, U)))
+        self.Y = one_vs_rest(pool.labels[at])
 
-    def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Vector:
+    def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Array:
         """How much each candidate resembles labelled rows minus how much it resembles the others; small is good.
 
         The linear term of the discrepancy between the pool and labelled rows with a batch. `picked` count as labelled.
@@ -95,20 +77,20 @@ class KernelBlocks:
         return ((u - batch) * to_labeled - (l + batch) * to_others) / (l + u)
 
 
-def one_vs_rest(labels: npt.NDArray[np.generic]) -> Matrix:
+def one_vs_rest(labels: Array) -> Array:
     """+1 for a row's own class, −1 for the others, (rows, classes); a single column if there are two classes."""
     classes = np.unique(labels)
     Y = np.where(labels[:, None] == classes, 1.0, -1.0)
     return Y[:, 1:] if len(classes) == 2 else Y
 
 
-def label_cost(F: Matrix) -> Vector:
+def label_cost(F: Array) -> Array:
     """f² + 2|f|, the largest loss that a row's label can cause, up to a constant; f is half the margin."""
     f = np.abs(F[:, 0]) if F.shape[1] == 1 else margins(F) / 2
     return f**2 + 2 * f
 
 
-def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Matrix:
+def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Array:
     """Decision values of the candidates, a column for each class (one for two classes)."""
     if unlabeled_weight == 0:
         return blocks.UL @ np.linalg.solve(blocks.LL + RIDGE * np.eye(len(blocks.LL)), blocks.Y)
@@ -128,7 +110,7 @@ def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Matrix:
     return F
 
 
-def _unit_range(x: Vector) -> Vector:
+def _unit_range(x: Array) -> Array:
     return (x - x.min()) / (np.ptp(x) or 1.0)
 
 
@@ -141,16 +123,10 @@ class SPAL(Strategy):
     form is for two classes. With more, ours is a heuristic: the regression penalises each of its one-vs-rest columns,
     while w and v take half the margin for f.
 
-    Parameters
-    ----------
-    mu : float
-        μ, the weight of representativeness.
-    pace : tuple of two floats
-        λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked.
-    max_rows : int
-        At most so many candidates, and so many labelled rows, take part; more are sampled.
-    max_steps : int or None
-        At most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
+    mu : μ, the weight of representativeness
+    pace : λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked
+    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
+    max_steps : at most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
     """
 
     name, title = "spal", "SPAL"
@@ -158,20 +134,17 @@ class SPAL(Strategy):
     cost = "time and memory 2,000² for each of a few rounds"
     kind = "adaptive"
     needs_labels = True
-    _parameter_constraints = {"mu": NOT_NEGATIVE, "pace": [tuple], "max_rows": COUNT, "max_steps": [*COUNT, None]}
 
-    def __init__(
-        self, mu: float = 0.1, pace: tuple[float, float] = (0.1, 0.01), max_rows: int = 2000,
-        max_steps: int | None = None,
-    ) -> None:  # fmt: skip
-        self.mu, self.pace, self.max_rows, self.max_steps = mu, pace, max_rows, max_steps
+    mu: NotNegative = 0.1
+    pace: tuple[float, float] = (0.1, 0.01)
+    max_rows: Count = 2000
+    max_steps: Count | None = None
 
     def _pick(self, pool: Pool, n: int) -> Rows:
-        blocks = KernelBlocks.of(pool, self.max_rows)
-        batch = min(n, len(blocks.candidates))
+        blocks = KernelBlocks(pool, self.max_rows)
+        batch, best = min(n, len(blocks.candidates)), np.empty(0, np.int64)
         pace = self.pace[0] + self.pace[1] * len(pool.labeled)
         state = Alternation(blocks, batch, self.mu, pace, self.max_steps)
-        best = np.empty(0, np.int64)
         for _ in range(ROUNDS):
             state.update_selection()
             state.update_easiness()
@@ -194,17 +167,16 @@ class Alternation:
         self.w, self.v = np.full(u, batch / u), np.ones(u)
         self.update_regression(np.zeros(u))
 
-    def linear(self) -> Vector:
-        """q, the linear term in w."""
-        return self.mu * self.blocks.redundancy(self.batch) + self.v * self.cost
-
     def update_selection(self) -> None:
         """w: accelerated projected gradient descent of ½wᵀ(½μK)w + qᵀw over 0 ≤ w ≤ 1, v·w = batch."""
-        q = self.linear()
+        q = self.mu * self.blocks.redundancy(self.batch) + self.v * self.cost
         step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
         ahead, t = self.w, 1.0
         for _ in range(self.descent_steps):
-            new = project(ahead - step * (self._curve(ahead) + q), self.v, self.batch)
+            some = np.flatnonzero(ahead)  # most of w is 0 after a few steps
+            few = len(some) < len(ahead) / 4
+            curve = ahead[some] @ self.quadratic[some] if few else self.quadratic @ ahead
+            new = project(ahead - step * (curve + q), self.v, self.batch)
             moved = float(np.abs(new - self.w).max())
             if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: start it anew
                 t = 1.0
@@ -213,16 +185,11 @@ class Alternation:
             if moved < 1e-5:
                 break
 
-    def _curve(self, w: Vector) -> Vector:
-        """½μKw; most of w is 0 after a few steps."""
-        some = np.flatnonzero(w)
-        return w[some] @ self.quadratic[some] if len(some) < len(w) / 4 else self.quadratic @ w
-
     def update_easiness(self) -> None:
         """v: a row is the easier, the further its cost is below λ."""
         self.v = np.clip(1 - self.w * self.cost / self.pace, 0, 1)
 
-    def update_regression(self, weight: Vector | None = None) -> None:
+    def update_regression(self, weight: Array | None = None) -> None:
         """θ: ridge regression in which selected rows pull f to 0, by ADMM with z = f on them."""
         weight = self.w * self.v if weight is None else weight
         LL, Y = self.blocks.LL, self.blocks.Y
@@ -239,7 +206,7 @@ class Alternation:
             dual += f - z
             if np.abs(f - z).max(initial=0) < 1e-4 and np.abs(z - last).max(initial=0) < 1e-4:
                 break
-        self.theta: Matrix = theta
+        self.theta: Array = theta
         self.cost = label_cost(self.blocks.UL @ theta)
 
     def ranking(self) -> Rows:
@@ -247,7 +214,7 @@ class Alternation:
         return np.lexsort((self.cost, -np.round(self.w * self.v, 6)))
 
 
-def project(x: Vector, v: Vector, total: float) -> Vector:
+def project(x: Array, v: Array, total: float) -> Array:
     """The nearest w with 0 ≤ w ≤ 1 and v·w = total; without the sum where it cannot be reached."""
     usable = v > 1e-6
     if v[usable].sum() <= total:

@@ -1,11 +1,13 @@
 """Random sampling, plain and stratified by clusters: the baselines."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
-from ..parameters import COUNT
+from ..parameters import Count
 from ..selection import Selection
 from ..strategy import Pool, Rows, Strategy
 
@@ -27,19 +29,14 @@ class Stratified(Strategy):
 
     Rows that are labelled already count for their cluster.
 
-    Parameters
-    ----------
-    n_clusters : int or None
-        Number of clusters; None chooses it from the size of the pool.
+    n_clusters : number of clusters; None chooses it from the size of the pool
     """
 
     name, title = "stratified", "Stratified random"
     summary = "Random rows from each cluster in proportion to its size: a baseline with less variance than random"
     cost = "time N·clusters·d, memory N·d"
-    _parameter_constraints = {"n_clusters": [*COUNT, None]}
 
-    def __init__(self, n_clusters: int | None = None) -> None:
-        self.n_clusters = n_clusters
+    n_clusters: Count | None = None
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         k = min(self.n_clusters or auto_clusters(len(pool.Z)), len(pool.Z))
@@ -49,9 +46,9 @@ class Stratified(Strategy):
 
         free = pool.rng.permutation(pool.unlabeled)
         free = free[np.argsort(labels[free], kind="stable")]  # clusters together, in random order within each
-        rank = np.arange(len(free)) - np.searchsorted(labels[free], np.arange(k))[labels[free]]
+        own = labels[free]
+        rank = np.arange(len(own)) - np.searchsorted(own, own)
         # The r-th row of a cluster has its turn at (r + a random start) / size: every prefix is in proportion.
-        turn = (labeled[labels[free]] + rank + pool.rng.random(k)[labels[free]]) / size[labels[free]]
+        turn = (labeled[own] + rank + pool.rng.random(k)[own]) / size[own]
         rows = free[np.argsort(turn, kind="stable")][:n]
-        unknown = np.full(n, np.nan)
-        return Selection(rows, labels[rows], unknown, unknown)
+        return replace(Selection.of(rows), cluster=labels[rows])

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import entr
-from sklearn.linear_model import LogisticRegression
 
-from ..parameters import COUNT
-from ..strategy import Pool, Rows, Strategy
-from ..uncertainty import Scores, decision_values, has_probabilities, margins, probabilities
+from ..parameters import Count
+from ..strategy import Pool, Rows, Scores, Strategy
+from ..uncertainty import decision_values, margins, probabilities
 from .common import smallest_first
 
 
@@ -39,8 +38,8 @@ class Margin(Scored):
     needs_model = uses_proba = True
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
-        predictions = probabilities if has_probabilities(pool.model) else decision_values
-        return -margins(predictions(pool, rows))
+        known = hasattr(pool.model, "row_proba") or hasattr(pool.model, "predict_proba")
+        return -margins((probabilities if known else decision_values)(pool, rows))
 
 
 class LeastConfidence(Scored):
@@ -73,20 +72,15 @@ class QueryByCommittee(Scored):
     The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
     larger entropy of the mean probabilities comes first.
 
-    Parameters
-    ----------
-    members : int
-        Size of the committee.
+    members : size of the committee
     """
 
     name, title = "qbc", "QBC"
     summary = "Rows on which models trained on resamples of the labels disagree; needs no model of yours"
     cost = "members × (a fit + a prediction of the pool)"
     needs_labels = True
-    _parameter_constraints = {"members": COUNT}
 
-    def __init__(self, members: int = 10) -> None:
-        self.members = members
+    members: Count = 10
 
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
         votes, mean = np.zeros((2, len(rows), len(np.unique(pool.labels))))
@@ -103,6 +97,8 @@ def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
     Every resample holds at least one row of each class, so all members know all classes. If all labels are of one
     class, so is every prediction.
     """
+    from sklearn.linear_model import LogisticRegression
+
     classes, y = np.unique(pool.labels, return_inverse=True)
     for _ in range(members):
         if len(classes) == 1:
