@@ -105,9 +105,12 @@ def test_digits_of_a_kind_that_has_no_labels_come_first():
     keep = np.flatnonzero(np.isin(y, [0, 1]))[:200]
     X, y = X[keep], y[keep]
     labeled = np.flatnonzero(y == 0)[:40]
-    alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16), batch=32)
-    alike[labeled] = np.inf
-    assert (y[np.argsort(alike)[:40]] == 1).mean() > 0.85  # .63 by chance
+    shares = []
+    for seed in range(3):  # networks that learn for a second vary by ± .06
+        alike = likeness(X, labeled, (1, 8, 8), iterations=40, channels=(8, 16, 16, 16), batch=32, seed=seed)
+        alike[labeled] = np.inf
+        shares.append((y[np.argsort(alike)[:40]] == 1).mean())
+    assert np.mean(shares) > 0.85  # .63 by chance
 
 
 @pytest.mark.gpu
