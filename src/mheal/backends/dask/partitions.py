@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dask import delayed
 
 from ...exceptions import UserError, UserTypeError
 from ...runtime.threads import thread_count
-from ...validation import as_array, refuse_dtype, refuse_shape
+from ...validation import as_array, refuse_dtype, refuse_nonfinite, refuse_shape
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
@@ -64,12 +65,12 @@ def writable(value: Any) -> Any:
 
 
 class Partitions:
-    """The rows of a Dask array on a cluster; rows are numbered through all partitions."""
+    """The rows of a checked Dask array on a cluster; rows are numbered through all partitions."""
 
     def __init__(self, X: Any, client: Client, keep: bool | None = None) -> None:
         """Workers `keep` their parts, by default where that takes less than half their memory; else read them anew."""
         self.client, self.gather = client, client.gather
-        X = _in_good_parts(checked(X), client)
+        X = _in_good_parts(X, client)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         sizes = np.array(X.chunks[0], np.int64)
         self.parts = [
@@ -99,6 +100,27 @@ class Partitions:
     def join(self, futures: Sequence[Future]) -> npt.NDArray[Any]:
         """An array for each partition, one after the other on the client."""
         return np.concatenate(self.gather(futures))
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These rows, on the client."""
+        where = np.searchsorted(self.first, rows, side="right") - 1
+        order = np.argsort(where, kind="stable")
+        used, starts = np.unique(where[order], return_index=True)
+        places = np.split(order, starts)[1:]
+        wanted = [(self.parts[p], rows[at] - self.first[p]) for p, at in zip(used, places, strict=True)]
+        out = np.empty((len(rows), self.shape[1]), self.dtype)
+        for at, piece in zip(places, self.gather(self.run(getitem, wanted)), strict=True):
+            out[at] = piece
+        return out
+
+    def refuse_nonfinite(self, found: Sequence[npt.NDArray[Any]]) -> None:
+        """Raise the error for the first partition where something found is NaN or infinite.
+
+        An error inside a task would be logged by the worker, and could not name the row of the pool.
+        """
+        for part, first, numbers in zip(self.parts, self.first, found, strict=False):
+            if not np.isfinite(numbers).all():
+                refuse_nonfinite(self.client.compute(part).result(), int(first))
 
 
 def checked(X: Any) -> Any:

@@ -17,7 +17,6 @@ from ..cpu.lazy_scores import CHUNK, NOWHERE, catch_up, first_scores, stale
 from ..cpu.picks import PickList
 from ..cpu.points import Points
 from ..cpu.traversal import FRONT_SHARE, CpuPicks, PointFront
-from .transform import on_points
 
 if TYPE_CHECKING:
     from .rows import DaskRows
@@ -205,7 +204,6 @@ class DaskFront(PointFront):
 # What workers do: pure functions of a partition, of results of earlier tasks on it, and of small arrays.
 
 
-@on_points
 def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
     """The largest distance left after each pick; squared lengths, and scores against all picks."""
     picks = CpuPicks(points, len(picked.rows))
@@ -214,7 +212,6 @@ def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64,
     return worst, scores.norm2, scores.score
 
 
-@on_points
 def _begin(
     points: Points, candidate: Floats | None, placed: Floats | None, group: Labels | None,
     norm2: Floats | None, score: Floats | None, picked: Picked, seen: int, step: int,
@@ -233,7 +230,6 @@ def _begin(
     return fixed, state, _sample(fixed, state, step)
 
 
-@on_points
 def _advance_epoch(
     points: Points, first: int, fixed: Fixed, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
