@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
 from .files import Lock, reading, replacing, writing
-from .memory import MemoryLimit
+from .memory import MemoryLimit, memory_map
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -98,20 +98,15 @@ class Checkpoint(NullCheckpoint):
 
     From `begin` to `close` or `end` no other run can use the folder, on Unix.
 
-    limit : the memory limit to keep, if any
-    progress : called with (done, total, what)
-    every : seconds between two saves of a stage that is under way
+    every : seconds between two saves of a stage that is under way; the others as in `NullCheckpoint`
     """
 
     on_disk = True
 
     def __init__(
-        self,
-        folder: str | Path,
-        limit: MemoryLimit | None = None,
-        progress: Progress | None = None,
+        self, folder: str | Path, limit: MemoryLimit | None = None, progress: Progress | None = None,
         every: float = EVERY,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(limit, progress)
         self.folder, self.every = Path(folder), every
         self._last = monotonic()
@@ -235,10 +230,7 @@ def mark(X: Any) -> dict[str, Any]:
     if not isinstance(X, np.ndarray):
         raise UserTypeError(f"a checkpoint is for pools that are arrays or .npy files, not for {type(X).__name__}")
     found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
-    owner: Any = X
-    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
-        owner = owner.base
-    file = getattr(owner, "filename", None)
+    file = getattr(memory_map(X), "filename", None)
     return found if file is None else found | file_mark(Path(file))
 
 
