@@ -6,7 +6,6 @@ from typing import Any, Self
 import torch
 from torch.nn import functional
 
-Shape = tuple[int, int, int]  # channels, height, width of an image
 SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps at least
 RATIO = 4 / 3  # of a crop's sides, at most
 JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
@@ -29,15 +28,11 @@ class Images:
         pixels = as_pixels(images, device)
         return cls(pixels, *_moments(pixels))
 
-    def like(self, images: Any) -> Self:
-        """Other images, on the same device, normalised as these are."""
-        return type(self)(as_pixels(images, self.pixels.device), self.mean, self.deviation)
-
     def __len__(self) -> int:
         return len(self.pixels)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> tuple[int, int, int]:
         """Channels, height and width."""
         _, height, width, channels = self.pixels.shape
         return channels, height, width

@@ -140,9 +140,7 @@ class TorchFront(Scored):
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         with torch.cuda.device_of(self.score):
-            picked = self.room().pick(self, limit, stop)
-        rows = np.array([row for row, _ in picked], np.int64)
-        return rows, np.array([score for _, score in picked], self.picks.points.dtype)
+            return self.room().pick(self, limit, stop)
 
     def close(self) -> None:
         self.of.score[self.at], self.of.seen[self.at] = self.score, self.seen
@@ -182,12 +180,12 @@ class CachedCandidates:
         self.before = P.new_empty(size)
         self.gain, self.at = P.new_empty(self.burst), torch.empty(self.burst, dtype=torch.int64, device=P.device)
 
-    def pick(self, front: TorchFront, bound: Bound, stop: int) -> list[tuple[float, float]]:
-        """Pick from a front, whose scores are exact, while it beats the bound; row and score of each pick."""
+    def pick(self, front: TorchFront, bound: Bound, stop: int) -> tuple[Rows, Floats]:
+        """Pick from a front, whose scores are exact, while it beats the bound; rows and their scores."""
         n = len(front.rows)
         self.G[:n], self.weight[:n], self.placed[:n] = front.G, front.weight, front.placed
         self.score[:n], self.score[n:] = front.score, PICKED
-        picked: list[tuple[float, float]] = []
+        picked = [np.empty((2, 0))]
         replay = self.graph and stop - self.picks.count >= 2 * self.burst  # fewer do not pay for the capture
         while self.picks.count < stop:
             wanted = min(self.burst, stop - self.picks.count)
@@ -196,20 +194,19 @@ class CachedCandidates:
             else:
                 self._burst(wanted)
             found = front.rows[self.at[:wanted].clamp_max(n - 1)].double()
-            numbers, gain = torch.stack([found, self.gain[:wanted].double()]).tolist()
-            good = 0
-            while good < wanted and bound.beaten_by(gain[good], numbers[good]):
-                good += 1
+            some = torch.stack([found, self.gain[:wanted].double()]).cpu().numpy()
+            good = next((at for at, (row, gain) in enumerate(some.T) if not bound.beaten_by(gain, row)), wanted)
             at = self.at[:good]
             self.picks.append(self.G[at], self.placed[at])
-            picked += zip(numbers[:good], gain[:good], strict=True)
+            picked.append(some[:, :good])
             if good < (self.burst if replay else wanted):
                 self.score.copy_(self.before)
                 self.score[at] = PICKED
                 break
             front.seen.fill_(self.picks.count)
         front.score.copy_(self.score[:n])
-        return picked
+        rows, scores = np.concatenate(picked, axis=1)
+        return rows.astype(np.int64), scores.astype(self.picks.points.dtype)
 
     @cached_property
     def _graph(self) -> torch.cuda.CUDAGraph:
