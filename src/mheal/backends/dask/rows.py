@@ -22,8 +22,7 @@ from ..cpu.fitting import CpuFitting
 from ..cpu.grouping import grouped
 from ..cpu.neighbours import spacing_of
 from ..cpu.points import Points
-from .partitions import Partitions, writable
-from .transform import Transform, on_points, standardizing
+from .partitions import Partitions, Transform, on_points, standardizing, writable
 from .traversal import DaskPicks
 
 BRANCH = 8  # sums that one task adds up
@@ -31,20 +30,13 @@ BRANCH = 8  # sums that one task adds up
 
 @dataclass(frozen=True)
 class Sizes:
-    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small.
+    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small."""
 
-    front_rows : fewest rows in the front of a traversal
-    front_bytes : bytes of rows that travel to the client in an epoch
-    group_rows : fewest rows of a group that travel from a partition
-    sample : scores that the bound of a front is chosen from
-    local_bytes : pools up to this size are clustered on the client
-    """
-
-    front_rows: int = 2048
-    front_bytes: int = 1 << 23
-    group_rows: int = 32
-    sample: int = 8192
-    local_bytes: int = 1 << 26
+    front_rows: int = 2048  # fewest rows in the front of a traversal
+    front_bytes: int = 1 << 23  # bytes of rows that travel to the client in an epoch
+    group_rows: int = 32  # fewest rows of a group that travel from a partition
+    sample: int = 8192  # scores that the bound of a front is chosen from
+    local_bytes: int = 1 << 26  # pools up to this size are clustered on the client
 
 
 class DaskRows(RowStore):
@@ -153,10 +145,7 @@ class DaskRows(RowStore):
 
 
 class DaskFitting:
-    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost.
-
-    Sums are added up in a tree, so that only k centres travel.
-    """
+    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost."""
 
     def __init__(self, rows: DaskRows, k: int, weight: Floats | None) -> None:
         self.rows, self.pool, self.weight = rows, rows.pool, rows.pool.split(weight)
@@ -165,7 +154,7 @@ class DaskFitting:
     def assign(self, centers: Floats) -> None:
         self.centers = self.pool.share(np.ascontiguousarray(centers, self.pool.dtype))
         level = self._pass(attrgetter("sums", "mass"))
-        while len(level) > 1:
+        while len(level) > 1:  # added up in a tree, so that only k centres travel
             level = self.pool.run(_added, [(level[i : i + BRANCH],) for i in range(0, len(level), BRANCH)])
         self.sums, self.mass = self.pool.gather(level)[0]
 
