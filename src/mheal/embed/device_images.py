@@ -14,12 +14,10 @@ RECOLOURED, GREY = 0.8, 0.2  # how often colours change, and how often they vani
 
 
 class Images:
-    """Rows of images on one device, with the mean and the deviation of each channel that normalise them.
-
-    Bytes lie channels last, (rows, height, width, channels), which is how a GPU convolves fastest.
-    """
+    """Images on one device, and the mean and the deviation of each channel that normalise them."""
 
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
+        """`pixels` are bytes (n, height, width, channels), which is how a GPU convolves fastest."""
         self.pixels, self.mean, self.deviation = pixels, mean, deviation
 
     @classmethod

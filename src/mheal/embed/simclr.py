@@ -88,10 +88,7 @@ class Encoder(nn.Module):
 
 
 class SimCLR:
-    """An encoder while it is trained. Use it in a `with` statement, which frees its graph.
-
-    `epochs` fixes how the learning rate falls.
-    """
+    """An encoder in training, for a `with` statement, which frees its graph. `epochs` fixes how the rate falls."""
 
     def __init__(self, images: Images, *, epochs: int | None = None, width: int = WIDTH, seed: int = 0) -> None:
         if epochs is not None and epochs < 1:

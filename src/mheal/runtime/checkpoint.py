@@ -213,10 +213,7 @@ def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
 
 @contextmanager
 def closed_if_stopped(unfinished: Iterable[NullCheckpoint]) -> Iterator[None]:
-    """An interrupted run unlocks its folders, though the exception may still refer to them.
-
-    unfinished : its checkpoints; those of a list that are in it when the run is interrupted
-    """
+    """An interrupted run unlocks its `unfinished` checkpoints, though the exception may still refer to them."""
     try:
         yield
     except BaseException:

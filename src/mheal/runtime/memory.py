@@ -41,9 +41,6 @@ class MemoryLimit:
     Using an added map brings its pages back, from the system's cache or from disk. A row store calls `yield_point`
     between parts of its work; inside a `with` block a thread looks after code that does not work in parts. Where the
     system does not tell how much memory is used, nothing happens.
-
-    >>> with MemoryLimit(2 << 30) as limit:  # doctest: +SKIP
-    ...     limit.add(X)
     """
 
     def __init__(self, limit: int) -> None:

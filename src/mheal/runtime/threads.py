@@ -91,10 +91,7 @@ def run_parts(
     work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None,
     yield_point: Callable[[], None] | None = None,
 ) -> list[Result]:  # fmt: skip
-    """Results of `work` on each part, in the order of the parts. Work must release the GIL.
-
-    `yield_point` is called after each part, in the thread that did it.
-    """
+    """Results of `work`, which must release the GIL, on each part, in order; `yield_point` is called after each."""
 
     def one(part: Part) -> Result:
         result = work(part)

@@ -31,10 +31,7 @@ EACH = 2  # partitions for each thread of the cluster, so that threads end toget
 
 
 def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
-    """A Dask client for a block: of the cluster at this address, or of our own for "local".
-
-    None is the client that is active, or our own where there is none.
-    """
+    """A Dask client: of the cluster at this address, or our own for "local"; None: the active one, or else our own."""
     if scheduler is None:
         with suppress(ValueError):  # no client is active
             return nullcontext(get_client())
@@ -137,10 +134,7 @@ class Partitions:
         return out
 
     def refuse_nonfinite(self, found: Sequence[npt.NDArray[Any]]) -> None:
-        """Raise the error for the first partition where something found is NaN or infinite.
-
-        An error inside a task would be logged by the worker, and could not name the row of the pool.
-        """
+        """Raise the error for the first partition where something found is not finite: tasks know no rows."""
         for part, first, numbers in zip(self.parts, self.first, found, strict=False):
             if not np.isfinite(numbers).all():
                 refuse_nonfinite(self.client.compute(part).result(), int(first))

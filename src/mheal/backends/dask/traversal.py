@@ -249,10 +249,7 @@ def _catch_up(points: Points, picked: Picked, candidate: Floats, state: Scores, 
 
 
 def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
-    """The best rows of each group, lowest first among equals; then the best that found no room: its score, and it.
-
-    Where all found room that is none: PICKED, NOWHERE.
-    """
+    """The best rows of each group; then the best that found no room: its score (or PICKED), and it (or NOWHERE)."""
     limit, left = np.full(len(room), PICKED, score.dtype), np.full(len(room), NOWHERE)
     kept = []
     for g in range(len(room)):

@@ -9,7 +9,7 @@ import torch
 
 from ...runtime.threads import ProcessWide
 
-_generators = RLock()
+_generators = RLock()  # the whole program shares them, so one thread at a time may seed them
 
 
 @contextmanager
@@ -45,10 +45,7 @@ def reproducible_kernels() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int, *, gpus: bool = True) -> Iterator[None]:
-    """For the block torch uses this seed, on GPUs too or on the CPU alone; afterwards its generators are as before.
-
-    The generators are shared by the whole program, so one thread at a time may enter.
-    """
+    """For the block torch uses this seed, on GPUs too or on the CPU alone; afterwards its generators are as before."""
     devices = range(torch.cuda.device_count()) if gpus else []
     with _generators, torch.random.fork_rng(devices=devices):
         (torch.manual_seed if gpus else torch.default_generator.manual_seed)(seed)
