@@ -13,8 +13,7 @@ import numpy as np
 from distributed import Future
 
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Labels, Rows, Scores
-from ..cpu.grouping import row_type
-from ..cpu.lazy_scores import CHUNK, NOWHERE, catch_up, first_scores, stale
+from ..cpu.lazy_scores import NOWHERE
 from ..cpu.picks import PickList
 from ..cpu.points import Points
 from ..cpu.traversal import FRONT_SHARE, CpuPicks, PointFront
@@ -191,11 +190,16 @@ class DaskFront(PointFront):
 # What workers do: pure functions of a partition, of results of earlier tasks on it, and of small arrays.
 
 
-def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
-    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+def _picks(points: Points, picked: Picked) -> CpuPicks:
+    """The picks beside the rows of a partition."""
     picks = CpuPicks(points, len(picked.rows))
     picks.P[:], picks.norm2[:], picks.weight[:], picks.count = *picked[1:], len(picked.rows)
-    worst, scores = picks.radii(weight)
+    return picks
+
+
+def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
+    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+    worst, scores = _picks(points, picked).radii(weight)
     return worst, scores.norm2, scores.score
 
 
@@ -204,14 +208,11 @@ def _begin(
     picked: Picked, seen: int, step: int,
 ) -> tuple[Scores, Floats]:  # fmt: skip
     """Scores against the first `seen` picks; those of a sample against all."""
-    n = points.shape[0]
-    if norm2 is None or score is None:
-        norm2, score = np.empty(n, points.dtype), np.empty(n, points.dtype)
-        every = np.arange(n, dtype=row_type(n))
-        first_scores(*points.source, every, 0, n, picked.P[0].copy(), picked.weight[0], candidate, norm2, score)
-    state = Scores(norm2, np.where(group < 0, points.dtype.type(PICKED), score), np.full(n, seen, np.int32))
-    _catch_up(points, picked, candidate, state, np.arange(0, n, step))
-    return state, state.score[::step].copy()
+    first = None if norm2 is None or score is None else Scores(norm2, score.copy(), seen)
+    own = _picks(points, picked).candidates(candidate, first=first)[0]
+    own.score[group < 0] = PICKED
+    own.renew(np.arange(0, len(group), step))
+    return own.scores(), own.score[::step].copy()
 
 
 def _advance_epoch(
@@ -219,33 +220,26 @@ def _advance_epoch(
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
     """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
-    state = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
-    score, n = state.score, len(before.score)
+    known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
+    own = _picks(points, picked).candidates(candidate, first=known)[0]
+    score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):
         score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED
     level = bounds[group]
     reaching = (score >= level) & (score >= 0)
     front = np.flatnonzero(reaching)
     reaching[::step] = True  # the sample too, or the next bound would be too high to pick anything
-    _catch_up(points, picked, candidate, state, np.flatnonzero(reaching))
+    own.renew(np.flatnonzero(reaching))
     front = front[score[front] >= level[front]]
     front, limit, left = _best(front, score[front], group[front], room)
-    return state, Front(
-        first + front, points.take(front), score[front], state.norm2[front], candidate[front], placed[front],
+    return own.scores(), Front(
+        first + front, points.take(front), score[front], own.norm2[front], candidate[front], placed[front],
         group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE), score[::step].copy(),
     )  # fmt: skip
 
 
 def _append(picked: Picked | None, more: Picked) -> Picked:
     return more if picked is None else Picked(*map(np.concatenate, zip(picked, more, strict=True)))
-
-
-def _catch_up(points: Points, picked: Picked, candidate: Floats, state: Scores, rows: Rows) -> None:
-    """Apply to these rows the picks that their scores have not seen."""
-    t, n = len(picked.rows), points.shape[0]
-    scratch = np.empty((CHUNK, points.shape[1]), points.dtype), np.empty(CHUNK * CHUNK, points.dtype)
-    every, todo = np.arange(n, dtype=row_type(n)), stale(rows, state.seen, t)
-    catch_up(*points.source, every, todo, 0, 1, *picked[1:], t, candidate, *state, *scratch)
 
 
 def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
