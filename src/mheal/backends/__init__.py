@@ -81,8 +81,7 @@ def _scaled(head: Any, scaling: str, raw: Callable[[], RowStore], standardized: 
         if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(head, rows)):
             return rows
     rows = standardized()
-    n = rows.shape[0]
-    if rows.constant() and n > 1:
+    if rows.constant() and (n := rows.shape[0]) > 1:
         raise UserError(f"all {n} rows of X are equal (every column is constant): nothing to choose between")
     return rows
 

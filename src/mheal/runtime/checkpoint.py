@@ -141,9 +141,11 @@ class Checkpoint(NullCheckpoint):
         stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
-            self._save(name, stored if rng is None else {**stored, **_state(rng)})
+            state: Any = [] if rng is None else list(rng.get_state())[1:]
+            self._save(name, stored | {f"rng {at}": np.asarray(some) for at, some in enumerate(state)})
         elif rng is not None:
-            _set_state(rng, stored)
+            state = ("MT19937", *(stored.pop(f"rng {at}") for at in range(4)))
+            rng.set_state(state)
         return stored
 
     def save_partial(self, name: str, make: Make) -> None:
@@ -241,13 +243,3 @@ def file_mark(file: Path) -> dict[str, Any]:
 def digest(values: Any) -> str:
     """A hash of these numbers."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
-
-
-def _state(rng: np.random.RandomState) -> Arrays:
-    _, keys, *numbers = rng.get_state()
-    return {"rng_keys": np.asarray(keys), "rng_numbers": np.array(numbers, np.float64)}
-
-
-def _set_state(rng: np.random.RandomState, kept: Arrays) -> None:
-    position, has_gauss, gauss = kept.pop("rng_numbers")
-    rng.set_state(("MT19937", kept.pop("rng_keys"), int(position), int(has_gauss), float(gauss)))
