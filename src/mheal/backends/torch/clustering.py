@@ -167,9 +167,9 @@ def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows],
         mine[: len(those)] = those
     rows, wanted = points.index(padded), points.index(np.array(neighbours))
     there = (rows != NO_ROW).view(-1)
-    R = points.gather(torch.where(there, rows.view(-1), 0)) * there[:, None]
+    R = points.gather(torch.where(there, rows.view(-1), 0))
     sides = picks_side(R, torch.ones_like(R[:, 0]))
-    sides[:, R.shape[1] + 1] += torch.where(there, 0, FAR)
+    sides[:, R.shape[1] + 1].masked_fill_(~there, FAR)
     sides = sides.view(k, size, -1)
     owner = torch.as_tensor(np.ascontiguousarray(labels, np.int32), device=points.device)
     out = torch.empty(points.shape[0] + 1, dtype=points.rows.dtype, device=points.device)  # the last: empty places
