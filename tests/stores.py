@@ -51,22 +51,23 @@ class Dask:
     def __init__(self, client):
         self.client = client
 
-    def _made(self, X, scaling):
+    def _made(self, X, make):
         import dask.array
 
-        from mheal.backends.dask import DaskRows
+        from mheal.backends.dask import DaskRows, Partitions
         from mheal.backends.dask.rows import Sizes
 
         n = len(X)
         cuts = tuple(np.diff([0, *sorted({min(n, 1 + n // 3), min(n, 2 + n // 3), n})]).tolist())
         small = Sizes(front_rows=40, front_bytes=0, group_rows=3, local_bytes=0)
-        return DaskRows.scaled(dask.array.from_array(X, chunks=(cuts, -1)), scaling, self.client, small)
+        pool = Partitions(dask.array.from_array(X, chunks=(cuts, -1)), self.client)
+        return getattr(DaskRows, make)(pool, small)
 
     def raw(self, X):
         return self._made(X, "raw")
 
     def standardized(self, X):
-        return self._made(X, "standard")
+        return self._made(X, "standardized")
 
 
 def mixture(n=400, d=9, seed=0, integer=False, dtype=np.float64):

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 from mheal.backends.torch import Points  # noqa: E402
 from mheal.backends.torch.clustering import blocks_of  # noqa: E402
-from mheal.backends.torch.precision import full_precision  # noqa: E402
+from mheal.backends.torch.determinism import full_precision  # noqa: E402
 from mheal.backends.torch.rows import OnDevice, OnHost, Sizes  # noqa: E402
 
 on_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
@@ -185,7 +185,7 @@ def test_products_are_exact_whatever_the_program_has_set():
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
-        with full_precision(), full_precision():
+        with full_precision, full_precision:
             assert torch.get_float32_matmul_precision() == "highest"
         assert torch.get_float32_matmul_precision() == "high"
     finally:
@@ -197,7 +197,7 @@ def test_products_are_exact_for_users_of_the_newer_switch_too():
     matmul = torch.backends.cuda.matmul
     before, matmul.fp32_precision = matmul.fp32_precision, "tf32"
     try:
-        with full_precision():
+        with full_precision:
             assert matmul.fp32_precision == "ieee"
         assert matmul.fp32_precision == "tf32"
     finally:

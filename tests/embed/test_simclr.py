@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from mheal.cli import main  # noqa: E402
 from mheal.embed import simclr  # noqa: E402
-from mheal.embed.device_images import Images, random_views  # noqa: E402
+from mheal.embed.device_images import Images, as_pixels, random_views  # noqa: E402
 from mheal.embed.simclr import SimCLR, encode, nt_xent  # noqa: E402
 
 digits = load_digits()
@@ -101,6 +101,11 @@ def test_the_loss_is_that_of_the_definition():
     assert float(nt_xent(z, 0.3)) == pytest.approx(total / 10, rel=1e-12)
 
 
+def like(images, others):
+    """Other images, normalised as these are."""
+    return Images(as_pixels(others, "cpu"), images.mean, images.deviation)
+
+
 def neighbours_agree(model, images, labels, test, test_labels):
     knn = KNeighborsClassifier(20, metric="cosine").fit(model.features(images).numpy(), labels)
     return knn.score(model.features(test).numpy(), test_labels)
@@ -111,7 +116,7 @@ def trained():
     """A small encoder of 600 digits; its losses, and the accuracy of 20 neighbours on others before and after."""
     torch.set_num_threads(1)
     images = Images.load(X[:600], "cpu")
-    test = images.like(X[-500:])
+    test = like(images, X[-500:])
     with SimCLR(images, epochs=12, width=8) as model:
         before = neighbours_agree(model, images, y[:600], test, y[-500:])
         losses = [model.epoch() for _ in range(12)]
@@ -132,7 +137,7 @@ def test_features_of_unseen_digits_are_better_than_those_of_an_untrained_encoder
 def test_views_of_one_image_are_closer_than_images(trained):
     model = trained[0]
     pixels = torch.as_tensor(X[600:800, :, :, None])
-    one, other = (model.features(model.images.like(views(pixels, seed).round().to(torch.uint8))) for seed in (1, 2))
+    one, other = (model.features(like(model.images, views(pixels, seed).round().to(torch.uint8))) for seed in (1, 2))
     cosines = one @ other.T
     own = cosines.diagonal()
     assert own.mean() > cosines.mean() + 0.2

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError
 from ..runtime.checkpoint import NullCheckpoint
-from ..sphere import begins_on_sphere, unit_lengths
+from ..sphere import HEAD, begins_on_sphere, unit_lengths
 from .base import RowStore
 
 
@@ -49,7 +49,9 @@ def open_rows(
         dask = import_module(".dask", __package__)
         with dask.connected() as client:
             checkpoint.report(0, 0, "reading")
-            yield dask.DaskRows.scaled(X, scaling, client)
+            pool, rows = dask.Partitions(X, client), dask.DaskRows
+            head = pool.take(np.arange(min(HEAD, len(X))))
+            yield _scaled(head, scaling, lambda: rows.raw(pool), lambda: rows.standardized(pool))
     elif form == "torch" or device is not None:
         points = import_module(".torch", __package__).Points
         place = {} if form == "torch" else {"device": device}
@@ -71,19 +73,21 @@ def open_rows(
             yield _scaled(X, scaling, lambda: Points.raw(X, limit), standardized)
 
 
-def _scaled(X: Any, scaling: str, raw: Callable[[], RowStore], standardized: Callable[[], RowStore]) -> RowStore:
+def _scaled(head: Any, scaling: str, raw: Callable[[], RowStore], standardized: Callable[[], RowStore]) -> RowStore:
     """The rows as they are or standardised; refuses NaN, infinity, and rows that are all equal."""
-    if scaling == "raw" or (scaling == "auto" and begins_on_sphere(X)):
+    if scaling == "raw" or (scaling == "auto" and begins_on_sphere(head)):
         rows = raw()
         lengths = rows.norms()  # refuses NaN and infinity by their row, before rows are sampled
-        if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(X)):
+        if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(head, rows)):
             return rows
     rows = standardized()
-    if rows.constant() and len(X) > 1:
-        raise UserError(f"all {len(X)} rows of X are equal (every column is constant): nothing to choose between")
+    if rows.constant() and (n := rows.shape[0]) > 1:
+        raise UserError(f"all {n} rows of X are equal (every column is constant): nothing to choose between")
     return rows
 
 
-def _all_equal(X: Any) -> bool:
+def _all_equal(head: Any, rows: RowStore) -> bool:
     """Whether there is nothing to choose between; mostly two rows show that there is."""
-    return len(X) > 1 and bool((X[0] == X[1]).all()) and bool((X[:1] == X).all())
+    if len(head) < 2 or not (head[0] == head[1]).all():
+        return False
+    return not rows.squared_distances_to(rows.take(np.arange(1))[0]).any()

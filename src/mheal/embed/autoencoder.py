@@ -9,8 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from ..backends.torch.determinism import seeded
 from ..runtime.progress import Progress
-from ..runtime.torch_seeds import seeded
 
 WIDTHS = (500, 500, 2000)
 CODE = 10

@@ -6,7 +6,6 @@ from typing import Any, Self
 import torch
 from torch.nn import functional
 
-Shape = tuple[int, int, int]  # channels, height, width of an image
 SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps at least
 RATIO = 4 / 3  # of a crop's sides, at most
 JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
@@ -15,12 +14,10 @@ RECOLOURED, GREY = 0.8, 0.2  # how often colours change, and how often they vani
 
 
 class Images:
-    """Rows of images on one device, with the mean and the deviation of each channel that normalise them.
-
-    Bytes lie channels last, (rows, height, width, channels), which is how a GPU convolves fastest.
-    """
+    """Images on one device, and the mean and the deviation of each channel that normalise them."""
 
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
+        """`pixels` are bytes (n, height, width, channels), which is how a GPU convolves fastest."""
         self.pixels, self.mean, self.deviation = pixels, mean, deviation
 
     @classmethod
@@ -29,15 +26,11 @@ class Images:
         pixels = as_pixels(images, device)
         return cls(pixels, *_moments(pixels))
 
-    def like(self, images: Any) -> Self:
-        """Other images, on the same device, normalised as these are."""
-        return type(self)(as_pixels(images, self.pixels.device), self.mean, self.deviation)
-
     def __len__(self) -> int:
         return len(self.pixels)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> tuple[int, int, int]:
         """Channels, height and width."""
         _, height, width, channels = self.pixels.shape
         return channels, height, width

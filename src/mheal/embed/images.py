@@ -83,10 +83,7 @@ def shown(image: Image.Image) -> Image.Image:
 
 
 def opened(path: Path, work: Callable[[Image.Image], Made]) -> Made | str:
-    """What `work` makes of the opened image; the reason if it cannot be read.
-
-    Its size is known from its first bytes: an image of too many pixels is not decoded.
-    """
+    """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
     try:
         with Image.open(path) as image:
             pixels = image.width * image.height

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
 
 Array = npt.NDArray[Any]
-DEEP = "pip install 'mheal[deep]'"
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 
 
@@ -48,17 +48,12 @@ DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shap
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Vectors of items, and how they were made.
-
-    description : in a few words
-    skipped : (position, reason) of the images that could not be read
-    notes : what there is to say about some of the items, and their positions
-    """
+    """Vectors of items, and how they were made."""
 
     X: Array
-    description: str = ""
-    skipped: list[tuple[int, str]] = field(default_factory=list)
-    notes: list[tuple[str, list[int]]] = field(default_factory=list)
+    description: str = ""  # in a few words
+    skipped: list[tuple[int, str]] = field(default_factory=list)  # (position, reason) of images that cannot be read
+    notes: list[tuple[str, list[int]]] = field(default_factory=list)  # on some of the items; and their positions
 
 
 def embed(
@@ -135,7 +130,7 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
     if same is not None:
         X = X[same.first]
     if method.startswith("simclr"):
-        simclr = _needed("mheal.embed.simclr", "simclr", DEEP)
+        simclr = _needed("mheal.embed.simclr", "simclr")
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
         V = simclr.encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
         V, made = np.asarray(V, np.float32), f"SimCLR to {V.shape[1]} columns"  # of unit length already
@@ -151,7 +146,7 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
 def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
     """Vectors by PCA or an autoencoder; and what they are, in words."""
     if method == "autoencoder":
-        module = _needed("mheal.embed.autoencoder", "autoencoder", DEEP)
+        module = _needed("mheal.embed.autoencoder", "autoencoder")
         code = np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
         return code, f"autoencoder to {code.shape[1]} columns"
     from .features import pca
@@ -166,7 +161,7 @@ def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress
 
 def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, list[tuple[int, str]]]:
     """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
-    timm = _needed("timm", f"timm:{name}", "pip install timm")
+    timm = _needed("timm", f"timm:{name}")
     torch = import_module("torch")
     from .images import in_chunks, opened, shown
 
@@ -196,7 +191,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
 
 def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
     """Features of the texts by the sentence-transformers model `name`."""
-    library = _needed("sentence_transformers", f"sentence:{name}", "pip install sentence-transformers")
+    library = _needed("sentence_transformers", f"sentence:{name}")
     try:
         model = library.SentenceTransformer(name)
     except (RuntimeError, ValueError, OSError) as error:
@@ -209,9 +204,9 @@ def _sentence_features(texts: Sequence[str], name: str, progress: Progress | Non
     return np.concatenate(blocks).astype(np.float32, copy=False)
 
 
-def _needed(module: str, method: str, remedy: str) -> Any:
+def _needed(module: str, method: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
         package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
-        raise UserError(f"the method {method!r} needs {package}: {remedy}") from error
+        raise UserError(f"the method {method!r} needs {package}: pip install {quote(package)}") from error

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import pairwise
 from math import cos, pi
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from ..backends.torch.determinism import reproducible_kernels, seeded
 from ..backends.torch.graphs import capture, kept_stream
-from ..backends.torch.precision import reproducible_kernels
 from ..exceptions import UserError
 from ..runtime.progress import Progress
-from ..runtime.torch_seeds import seeded
 from .device_images import Images, random_views
 
 EPOCHS = 100
@@ -49,9 +48,7 @@ def encode(
         return model.features(loaded).cpu().numpy()
 
 
-def convolution(before: int, after: int, stride: int = 1) -> nn.Conv2d:
-    """3 × 3 pixels, without a bias."""
-    return nn.Conv2d(before, after, 3, stride=stride, padding=1, bias=False)
+convolution = partial(nn.Conv2d, kernel_size=3, padding=1, bias=False)
 
 
 class Block(nn.Module):
@@ -60,7 +57,7 @@ class Block(nn.Module):
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
         self.stride, self.new = after // before, after - before
-        self.first = nn.Sequential(convolution(before, after, self.stride), nn.BatchNorm2d(after), nn.ReLU())
+        self.first = nn.Sequential(convolution(before, after, stride=self.stride), nn.BatchNorm2d(after), nn.ReLU())
         self.second = nn.Sequential(convolution(after, after), nn.BatchNorm2d(after))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -91,10 +88,7 @@ class Encoder(nn.Module):
 
 
 class SimCLR:
-    """An encoder while it is trained. Use it in a `with` statement, which frees its graph.
-
-    `epochs` fixes how the learning rate falls.
-    """
+    """An encoder in training, for a `with` statement, which frees its graph. `epochs` fixes how the rate falls."""
 
     def __init__(self, images: Images, *, epochs: int | None = None, width: int = WIDTH, seed: int = 0) -> None:
         if epochs is not None and epochs < 1:
@@ -107,9 +101,7 @@ class SimCLR:
         self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
         self.per_epoch = len(images) // self.batch
         self.layout = torch.channels_last if gpu else torch.contiguous_format
-        network = _fresh(images.shape[0], width, seed)
-        weights = {name: value.clone() for name, value in network.state_dict().items()}
-        self.network = network.to(device, memory_format=self.layout)
+        self.network = _fresh(images.shape[0], width, seed).to(device, memory_format=self.layout)
         self.generator = torch.Generator(device)
         self.rate, self.loss = torch.zeros((), device=device), torch.zeros((), device=device)
         self.at = torch.zeros(1, dtype=torch.int64, device=device)
@@ -121,13 +113,14 @@ class SimCLR:
         if gpu:
             with reproducible_kernels():
                 self.graph = capture(self._step, kept_stream(), [self.generator], "global")
-            self.network.load_state_dict(weights)  # steps were taken to capture it
+            # steps were taken to capture it
+            self.network.load_state_dict(_fresh(images.shape[0], width, seed).state_dict())
             for state in self.optimiser.state.values():
                 for value in state.values():
                     value.zero_()
         self.generator.manual_seed(seed)
 
-    def __enter__(self) -> "SimCLR":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,8 +132,8 @@ class SimCLR:
 
     def epoch(self, progress: Progress | None = None) -> float:
         """Train on every image once, in random order, except a last incomplete batch; returns the mean loss."""
-        order = shuffled_epochs(len(self.images), self.order.numel(), self.generator)
-        self.order.copy_(order.view_as(self.order))
+        order = torch.rand(len(self.images), generator=self.generator, device=self.order.device).argsort()
+        self.order.copy_(order[: self.order.numel()].view_as(self.order))
         self.loss.zero_()
         for at in range(self.per_epoch):
             step = self.done * self.per_epoch + at
@@ -237,12 +230,6 @@ def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
     small = partial(functional.interpolate, size=(RESIZED, RESIZED), mode="bilinear", antialias=True)
     parts = [small(part.to(device).float()).round().clamp(0, 255).to(torch.uint8) for part in images.split(256)]
     return torch.cat(parts)
-
-
-def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
-    """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
-    epochs = -(-count // rows)
-    return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]
 
 
 def lay_out_gradients(network: nn.Module) -> None:

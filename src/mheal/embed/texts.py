@@ -42,13 +42,20 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str, list[
 
     Returns the rows, what they are in words, and notes, each with the positions of the texts that it is about.
     """
+    from scipy.sparse import csr_matrix, hstack
     from sklearn.decomposition import TruncatedSVD
 
     weights, notes = _weights(texts, words), []
     apart = _apart(weights, len(texts))
     if len(apart) > 1 or weights is None:
         letters = _weights([texts[at] for at in apart], "char_wb")
-        weights = _beside(weights, letters, apart, len(texts))
+        if weights is None:  # all texts are compared by their letters
+            weights = letters
+        elif letters is not None:
+            lengths = np.zeros(len(texts), np.int64)
+            lengths[apart] = np.diff(letters.indptr)
+            ends, shape = np.append(0, np.cumsum(lengths)), (len(texts), letters.shape[1])
+            weights = hstack([weights, csr_matrix((letters.data, letters.indices, ends), shape)], format="csr")
         notes.append(("texts that share no word with another one are compared by their letters", apart.tolist()))
     if weights is None:
         raise UserError("the texts have nothing in common, not even letters: TF-IDF cannot compare them")
@@ -118,15 +125,3 @@ def _apart(weights: Any, n: int) -> Rows:
     shared = np.bincount(weights.indices, minlength=weights.shape[1])[weights.indices] > 1
     rows = np.repeat(np.arange(n), np.diff(weights.indptr))
     return np.flatnonzero(np.bincount(rows[shared], minlength=n) == 0)
-
-
-def _beside(weights: Any, some: Any, rows: Rows, n: int) -> Any:
-    """The weights of n texts, and beside them those of a few, both of which may be None."""
-    from scipy.sparse import csr_matrix, hstack
-
-    if some is None or weights is None:
-        return weights if some is None else some  # without words, all texts are compared by their letters
-    lengths = np.zeros(n, np.int64)
-    lengths[rows] = np.diff(some.indptr)
-    spread = csr_matrix((some.data, some.indices, np.append(0, np.cumsum(lengths))), shape=(n, some.shape[1]))
-    return hstack([weights, spread], format="csr")

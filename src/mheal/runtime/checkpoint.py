@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
 from .files import Lock, reading, replacing, writing
-from .memory import MemoryLimit
+from .memory import MemoryLimit, memory_map
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -98,20 +98,15 @@ class Checkpoint(NullCheckpoint):
 
     From `begin` to `close` or `end` no other run can use the folder, on Unix.
 
-    limit : the memory limit to keep, if any
-    progress : called with (done, total, what)
-    every : seconds between two saves of a stage that is under way
+    every : seconds between two saves of a stage that is under way; the others as in `NullCheckpoint`
     """
 
     on_disk = True
 
     def __init__(
-        self,
-        folder: str | Path,
-        limit: MemoryLimit | None = None,
-        progress: Progress | None = None,
+        self, folder: str | Path, limit: MemoryLimit | None = None, progress: Progress | None = None,
         every: float = EVERY,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(limit, progress)
         self.folder, self.every = Path(folder), every
         self._last = monotonic()
@@ -146,9 +141,11 @@ class Checkpoint(NullCheckpoint):
         stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
-            self._save(name, stored if rng is None else {**stored, **_state(rng)})
+            state: Any = [] if rng is None else list(rng.get_state())[1:]
+            self._save(name, stored | {f"rng {at}": np.asarray(some) for at, some in enumerate(state)})
         elif rng is not None:
-            _set_state(rng, stored)
+            state = ("MT19937", *(stored.pop(f"rng {at}") for at in range(4)))
+            rng.set_state(state)
         return stored
 
     def save_partial(self, name: str, make: Make) -> None:
@@ -218,10 +215,7 @@ def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
 
 @contextmanager
 def closed_if_stopped(unfinished: Iterable[NullCheckpoint]) -> Iterator[None]:
-    """An interrupted run unlocks its folders, though the exception may still refer to them.
-
-    unfinished : its checkpoints; those of a list that are in it when the run is interrupted
-    """
+    """An interrupted run unlocks its `unfinished` checkpoints, though the exception may still refer to them."""
     try:
         yield
     except BaseException:
@@ -235,10 +229,7 @@ def mark(X: Any) -> dict[str, Any]:
     if not isinstance(X, np.ndarray):
         raise UserTypeError(f"a checkpoint is for pools that are arrays or .npy files, not for {type(X).__name__}")
     found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
-    owner: Any = X
-    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
-        owner = owner.base
-    file = getattr(owner, "filename", None)
+    file = getattr(memory_map(X), "filename", None)
     return found if file is None else found | file_mark(Path(file))
 
 
@@ -252,13 +243,3 @@ def file_mark(file: Path) -> dict[str, Any]:
 def digest(values: Any) -> str:
     """A hash of these numbers."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
-
-
-def _state(rng: np.random.RandomState) -> Arrays:
-    _, keys, *numbers = rng.get_state()
-    return {"rng_keys": np.asarray(keys), "rng_numbers": np.array(numbers, np.float64)}
-
-
-def _set_state(rng: np.random.RandomState, kept: Arrays) -> None:
-    position, has_gauss, gauss = kept.pop("rng_numbers")
-    rng.set_state(("MT19937", kept.pop("rng_keys"), int(position), int(has_gauss), float(gauss)))

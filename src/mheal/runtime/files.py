@@ -100,10 +100,7 @@ def _sweep(path: Path) -> None:
 
 
 class Lock:
-    """A file that one process locks at a time; the system unlocks it when the process ends, also when it is killed.
-
-    Where the system has no such locks, it does nothing.
-    """
+    """A file that one process locks at a time, until it ends or is killed; does nothing where the system cannot."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

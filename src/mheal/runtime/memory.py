@@ -23,6 +23,13 @@ def resident() -> int:
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def memory_map(A: Any) -> np.memmap[Any, Any] | None:
+    """The memory map that A is, or a view of; None for other arrays."""
+    while isinstance(A, np.ndarray) and not isinstance(A, np.memmap):
+        A = A.base
+    return A if isinstance(A, np.memmap) else None
+
+
 def headroom() -> int:
     """Bytes below a limit at which pages are given back."""
     return PART * (1 + thread_count())
@@ -31,12 +38,9 @@ def headroom() -> int:
 class MemoryLimit:
     """Keeps the process below `limit` bytes by giving back the pages of memory maps.
 
-    Those are the maps that were added; using them brings pages back, from the system's cache or from disk. A row store
-    calls `yield_point` between parts of its work; inside a `with` block a thread looks after code that does not work in
-    parts. Where the system does not tell how much memory is used, nothing happens.
-
-    >>> with MemoryLimit(2 << 30) as limit:  # doctest: +SKIP
-    ...     limit.add(X)
+    Using an added map brings its pages back, from the system's cache or from disk. A row store calls `yield_point`
+    between parts of its work; inside a `with` block a thread looks after code that does not work in parts. Where the
+    system does not tell how much memory is used, nothing happens.
     """
 
     def __init__(self, limit: int) -> None:
@@ -48,9 +52,7 @@ class MemoryLimit:
 
     def add(self, A: Any) -> None:
         """Count a memory map, or a view of one, among those whose pages are given back; other arrays are ignored."""
-        while isinstance(A, np.ndarray) and not isinstance(A, np.memmap):
-            A = A.base
-        mapping = getattr(A, "_mmap", None)
+        mapping = getattr(memory_map(A), "_mmap", None)
         if mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
         with suppress(AttributeError, OSError):  # some systems know no huge pages

@@ -26,7 +26,7 @@ def as_progress(
     delay : seconds before the bar appears
     """
     if progress is None or progress is False:
-        yield _ignore
+        yield lambda done, total, what: None
     elif progress is True:
         with _bar(console, delay) as report:
             yield report
@@ -36,10 +36,6 @@ def as_progress(
         raise UserTypeError(f"progress must be True, False or a function of (done, total, what), got {progress!r}")
 
 
-def _ignore(done: int, total: int, what: str) -> None:
-    pass
-
-
 @contextmanager
 def _bar(console: "Console | None", delay: float) -> Iterator[Progress]:
     from rich.console import Console
@@ -47,10 +43,7 @@ def _bar(console: "Console | None", delay: float) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     console = console or Console(stderr=True)
-    if console.quiet:
-        yield _ignore
-        return
-    if not (console.is_terminal or console.is_jupyter):
+    if console.quiet or not (console.is_terminal or console.is_jupyter):  # a quiet console prints nothing
         yield lambda done, total, what: console.print(what.capitalize()) if what == COMPILING else None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),

@@ -6,7 +6,7 @@ The cut depends on the data alone, never on the number of threads: a laptop and 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ContextDecorator, ExitStack, contextmanager
 from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
@@ -19,8 +19,25 @@ Result = TypeVar("Result")
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
 
 _here = local()  # what holds for the calling thread alone
-_lock = Lock()
-_limits: list[Any] = []  # the limit of BLAS, once for each block of single_threaded_blas that runs now
+
+
+class ProcessWide(ContextDecorator):
+    """A change to the whole process, as a context manager: the first thread in makes it, the last one out undoes it."""
+
+    def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._change, self._lock, self._inside, self._undo = change, Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._undo.enter_context(self._change())
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._undo.close()
 
 
 def thread_count() -> int:
@@ -62,28 +79,19 @@ if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but none
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Our threads call BLAS themselves, so inside BLAS there must be only one. The last block to end sets it back."""
-    with _lock:
-        _limits.append(_limits[0] if _limits else _controller().limit(limits=1, user_api="blas"))
-    try:
-        yield
-    finally:
-        with _lock:
-            limit = _limits.pop()
-            if not _limits:
-                limit.restore_original_limits()
+_one_thread_of_blas = ProcessWide(lambda: _controller().limit(limits=1, user_api="blas"))
+
+
+def single_threaded_blas() -> ProcessWide:
+    """Our threads call BLAS themselves, so inside BLAS there must be only one."""
+    return _one_thread_of_blas
 
 
 def run_parts(
     work: Callable[[Part], Result], parts: Sequence[Part], workers: int | None = None,
     yield_point: Callable[[], None] | None = None,
 ) -> list[Result]:  # fmt: skip
-    """Results of `work` on each part, in the order of the parts. Work must release the GIL.
-
-    `yield_point` is called after each part, in the thread that did it.
-    """
+    """Results of `work`, which must release the GIL, on each part, in order; `yield_point` is called after each."""
 
     def one(part: Part) -> Result:
         result = work(part)

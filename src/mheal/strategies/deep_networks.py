@@ -9,9 +9,8 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss, pad
 
-from ..backends.torch.precision import reproducible_kernels
+from ..backends.torch.determinism import reproducible_kernels, seeded
 from ..exceptions import UserError
-from ..runtime.torch_seeds import seeded
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -12,7 +12,7 @@ distributed = pytest.importorskip("distributed")
 import mheal  # noqa: E402
 from mheal.algorithms.farthest_first import traverse  # noqa: E402
 from mheal.backends.cpu.points import Points  # noqa: E402
-from mheal.backends.dask import DaskRows, connected  # noqa: E402
+from mheal.backends.dask import DaskRows, Partitions, connected  # noqa: E402
 from mheal.backends.dask.rows import Sizes  # noqa: E402
 from mheal.backends.dask.traversal import Traversal  # noqa: E402
 
@@ -47,7 +47,7 @@ def test_a_worker_that_is_killed_changes_nothing(make_pool, monkeypatch):
 
         monkeypatch.setattr(Traversal, "epoch", kill_one_in_the_third)
         small = Sizes(front_rows=40, front_bytes=0, group_rows=3)
-        rows = DaskRows.scaled(da.from_array(X, chunks=(400, -1)), "raw", client, small)
+        rows = DaskRows.raw(Partitions(da.from_array(X, chunks=(400, -1)), client), small)
         picked = traverse(rows, 100, np.array([20]))[0]
     assert killed
     assert len(epochs) > 4

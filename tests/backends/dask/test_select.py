@@ -9,7 +9,7 @@ pytest.importorskip("distributed")
 import mheal  # noqa: E402
 from mheal.algorithms.farthest_first import traverse  # noqa: E402
 from mheal.backends.cpu.points import Points  # noqa: E402
-from mheal.backends.dask import DaskRows  # noqa: E402
+from mheal.backends.dask import DaskRows, Partitions  # noqa: E402
 from mheal.backends.dask.rows import Sizes  # noqa: E402
 from mheal.backends.dask.traversal import Traversal  # noqa: E402
 
@@ -78,7 +78,7 @@ def test_small_fronts_take_many_epochs_and_pick_the_same(client, make_pool, keep
     monkeypatch.setattr(Traversal, "epoch", lambda self: epochs.append(1) or plain(self))
     X = make_pool(integer=integer)
     small = Sizes(front_rows=40, front_bytes=0, group_rows=3)
-    rows = DaskRows.scaled(rows_apart(X), "raw", client, small, keep)
+    rows = DaskRows.raw(Partitions(rows_apart(X), client, keep), small)
     picked, score, left = traverse(rows, 150, np.array([20]))
     assert len(epochs) > 5
     expected = traverse(Points.raw(X), 150, np.array([20]))
@@ -103,7 +103,7 @@ def test_clusters_do_not_depend_on_the_chunks(client, make_pool):
     X = make_pool()
     runs = [
         mheal.SphericalKMeans(8, random_state=0).fit_rows(
-            DaskRows.scaled(rows_apart(X, chunks), "raw", client, Sizes(local_bytes=0))
+            DaskRows.raw(Partitions(rows_apart(X, chunks), client), Sizes(local_bytes=0))
         )
         for chunks in (UNEVEN, (750, 750))
     ]

@@ -1,11 +1,11 @@
 """Images on a device, normalised and augmented a batch at a time."""
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch.nn import functional
 
-from mheal.embed.device_images import Images
+from mheal.embed.device_images import Images, as_pixels
 
 
 class TrainingImages(Images):
@@ -14,6 +14,10 @@ class TrainingImages(Images):
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
         super().__init__(pixels, mean, deviation)
         self._down, self._across = (torch.arange(side, device=pixels.device) for side in pixels.shape[1:3])
+
+    def like(self, images: Any) -> Self:
+        """Other images, on the same device, normalised as these are."""
+        return type(self)(as_pixels(images, self.pixels.device), self.mean, self.deviation)
 
     def batch(self, rows: torch.Tensor) -> torch.Tensor:
         """Normalised images of these rows, (batch, channels, height, width)."""

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from mheal.backends.torch.precision import reproducible_kernels
-from mheal.embed.simclr import lay_out_gradients, shuffled_epochs
+from mheal.backends.torch.determinism import reproducible_kernels, seeded
+from mheal.embed.simclr import lay_out_gradients
 from mheal.exceptions import UserError
 from mheal.runtime.progress import Progress
-from mheal.runtime.torch_seeds import seeded
 
 from .architectures import Network, build, use_generator
 from .branches import capture_branches
@@ -195,6 +194,12 @@ class Place:
     def _fresh(self, seed: int) -> Network:
         with seeded(seed, gpus=False):  # weights do not depend on the device
             return build(self.recipe.network, self.images.shape, self.classes)
+
+
+def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
+    """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
+    epochs = -(-count // rows)
+    return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]
 
 
 def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:

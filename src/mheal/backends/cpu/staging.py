@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ...one_hot import block_deviation, sample_rows
-from ...runtime.memory import MemoryLimit
+from ...runtime.memory import MemoryLimit, memory_map
 from ...runtime.threads import run_parts, spans
 from ...validation import refuse_nonfinite, working_dtype
 from ..base import Float64, Floats, Index
@@ -171,12 +171,7 @@ class Staged:
     @property
     def on_disk(self) -> bool:
         """Whether X is memory-mapped."""
-        owner = self.X.base
-        while isinstance(owner, np.ndarray):
-            if isinstance(owner, np.memmap):
-                return True
-            owner = owner.base
-        return False
+        return memory_map(self.X) is not None
 
     def yield_point(self) -> None:
         """Called between parts of work: keeps the memory limit, if there is one."""

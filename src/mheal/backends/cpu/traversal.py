@@ -136,12 +136,12 @@ class CpuCandidates:
     def front(self) -> CpuFront:
         with single_threaded_blas():
             front, bound, left = _front(self.score, self._size, self._buffer, self.workers)
-            self._renew(stale(front, self.seen, self.picks.count))
+            self.renew(front)
             return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), left))
 
-    def _renew(self, todo: Rows) -> None:
+    def renew(self, rows: Rows) -> None:
         """Apply to these candidates the picks they have missed."""
-        points = self.picks.points
+        points, todo = self.picks.points, stale(rows, self.seen, self.picks.count)
         if points.limit is None:
             self._catch_up(self._source, todo)
             return

@@ -4,7 +4,7 @@
 >>> picks = mheal.select(da.from_zarr("pool.zarr"), 100)         # doctest: +SKIP
 """
 
-from .partitions import connected
+from .partitions import Partitions, connected
 from .rows import DaskRows
 
-__all__ = ["DaskRows", "connected"]
+__all__ = ["DaskRows", "Partitions", "connected"]

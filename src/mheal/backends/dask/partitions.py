@@ -5,55 +5,47 @@ when a worker is lost, Dask computes its share again, and results do not change.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from itertools import pairwise
+from operator import getitem
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from distributed import Client, Future, LocalCluster, get_client
+from distributed import Client, Future, get_client
 
 from dask import delayed
 
 from ...exceptions import UserError, UserTypeError
-from ...runtime.threads import thread_count
-from ...validation import as_array, refuse_dtype, refuse_shape
+from ...one_hot import block_deviation, sample_rows
+from ...runtime.threads import one_thread, thread_count
+from ...validation import as_array, refuse_dtype, refuse_nonfinite, refuse_shape
+from ..base import Float64, Floats
+from ..cpu.points import Points
+from ..cpu.staging import moment_sums
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
 
 
-@contextmanager
-def connected(scheduler: str | None = None) -> Iterator[Client]:
-    """A Dask client for the block: of the cluster at this address, or of our own for "local".
-
-    None is the client that is active, or our own where there is none.
-    """
+def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
+    """A Dask client: of the cluster at this address, or our own for "local"; None: the active one, or else our own."""
     if scheduler is None:
+        with suppress(ValueError):  # no client is active
+            return nullcontext(get_client())
+    elif scheduler != "local":
+        wrong = f"there is no Dask scheduler at {scheduler!r}: check the address (tcp://host:8786), or use 'local'"
+        if "://" not in scheduler:
+            raise UserError(wrong)
         try:
-            active = get_client()
-        except ValueError:  # there is none
-            scheduler = "local"
-        else:
-            yield active
-            return
-    if scheduler == "local":
-        # A process for each core, so that no two share a lock.
-        options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
-        quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-        with LocalCluster(**options, **quiet) as cluster, Client(cluster) as client:
-            yield client
-        return
-    wrong = f"there is no Dask scheduler at {scheduler!r}: check the address (tcp://host:8786), or use 'local'"
-    if "://" not in scheduler:
-        raise UserError(wrong)
-    try:
-        client = Client(scheduler, timeout=10)
-    except OSError as error:
-        raise UserError(wrong) from error
-    with client:
-        yield client
+            return Client(scheduler, timeout=10)
+        except OSError as error:
+            raise UserError(wrong) from error
+    # A process for each core, so that no two share a lock. The cluster ends with its client.
+    options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
+    return Client(**options, dashboard_address=":0", silence_logs=logging.CRITICAL)
 
 
 def writable(value: Any) -> Any:
@@ -63,13 +55,39 @@ def writable(value: Any) -> Any:
     return type(value)(*map(writable, value)) if hasattr(value, "_fields") else value
 
 
+@dataclass(frozen=True)
+class Transform:
+    """How rows are scaled: standardised where moments are given, then made unit where `unit` is set."""
+
+    moments: tuple[Float64, Float64] | None = None
+    unit: bool = False
+
+    def points(self, X: Floats, norms: Floats | None = None) -> Points:
+        """These rows, in this process; `norms` may hold their lengths before they are made unit."""
+        points = Points.raw(X) if self.moments is None else Points.standardized(X, self.moments)
+        if norms is not None:
+            points = points.with_norms(norms)
+        return points.unit() if self.unit else points
+
+
+@one_thread()
+def on_points(work: Callable[..., Any], transform: Transform, X: Floats, norms: Floats | None, *own: Any) -> Any:
+    """A pass over a partition: `work` gets its scaled rows, then its own arguments."""
+    return work(transform.points(X, norms), *map(writable, own))
+
+
 class Partitions:
-    """The rows of a Dask array on a cluster; rows are numbered through all partitions."""
+    """The rows of a checked Dask array on a cluster; rows are numbered through all partitions."""
 
     def __init__(self, X: Any, client: Client, keep: bool | None = None) -> None:
         """Workers `keep` their parts, by default where that takes less than half their memory; else read them anew."""
         self.client, self.gather = client, client.gather
-        X = _in_good_parts(checked(X), client)
+        threads = sum(client.nthreads().values()) or 1
+        count, chunks = max(EACH * threads, -(-X.nbytes // LARGE)), len(X.chunks[0])
+        if chunks > 2 * count or (chunks < threads and len(X) > chunks):
+            X = X.rechunk((-(-X.shape[0] // count), -1))  # few and fat parts, yet enough that all threads have work
+        elif len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         sizes = np.array(X.chunks[0], np.int64)
         self.parts = [
@@ -77,8 +95,11 @@ class Partitions:
         ]
         self.first = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
         self.dtype = as_array(np.zeros((1, 1), X.dtype)).dtype
-        size = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        if size < _memory(client) / 2 if keep is None else keep:
+        if keep is None:
+            limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
+            size = self.shape[0] * self.shape[1] * self.dtype.itemsize
+            keep = size < sum(limit or np.inf for limit in limits) / 2
+        if keep:
             self.parts = client.persist(self.parts)
 
     def run(self, work: Callable[..., Any], arguments: Iterable[Sequence[Any]], shared: Sequence[Any] = ()) -> Any:
@@ -100,6 +121,45 @@ class Partitions:
         """An array for each partition, one after the other on the client."""
         return np.concatenate(self.gather(futures))
 
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """These rows, on the client."""
+        where = np.searchsorted(self.first, rows, side="right") - 1
+        order = np.argsort(where, kind="stable")
+        used, starts = np.unique(where[order], return_index=True)
+        places = np.split(order, starts)[1:]
+        wanted = [(self.parts[p], rows[at] - self.first[p]) for p, at in zip(used, places, strict=True)]
+        out = np.empty((len(rows), self.shape[1]), self.dtype)
+        for at, piece in zip(places, self.gather(self.run(getitem, wanted)), strict=True):
+            out[at] = piece
+        return out
+
+    def refuse_nonfinite(self, found: Sequence[npt.NDArray[Any]]) -> None:
+        """Raise the error for the first partition where something found is not finite: tasks know no rows."""
+        for part, first, numbers in zip(self.parts, self.first, found, strict=False):
+            if not np.isfinite(numbers).all():
+                refuse_nonfinite(self.client.compute(part).result(), int(first))
+
+
+def standardizing(pool: Partitions) -> Transform:
+    """Columns of mean 0 and standard deviation 1; refuses NaN and infinity by their place."""
+    n = pool.shape[0]
+    shift = pool.take(np.arange(1))[0].astype(np.float64)
+    sums = pool.gather(pool.run(_moment_sums, zip(pool.parts), [shift]))
+    pool.refuse_nonfinite(sums)
+    first, second = np.sum(sums, axis=0) / n
+    with np.errstate(invalid="ignore", over="ignore"):
+        deviation = np.sqrt(np.maximum(second - first * first, 0.0))  # as cpu.staging.moments has it
+    if not np.isfinite(deviation).all():
+        raise UserError(f"column {int(np.isfinite(deviation).argmin())} of X overflows: rescale it")
+    return Transform((first + shift, block_deviation(first + shift, deviation, pool.take(sample_rows(n)))))
+
+
+@one_thread()
+def _moment_sums(X: Floats, shift: Float64) -> Float64:
+    sums = np.zeros((2, X.shape[1]))
+    moment_sums(Points.raw(X).X, 0, len(X), writable(shift), *sums)
+    return sums
+
 
 def checked(X: Any) -> Any:
     """X as an array of numbers with known chunks, or the error that says what to do."""
@@ -112,22 +172,6 @@ def checked(X: Any) -> Any:
         X = X.copy().compute_chunk_sizes()
     refuse_shape(X.shape)
     return X
-
-
-def _in_good_parts(X: Any, client: Client) -> Any:
-    """Whole rows, in few and fat parts, yet enough of them that all threads have work."""
-    threads = sum(client.nthreads().values()) or 1
-    count = max(EACH * threads, -(-X.nbytes // LARGE))
-    chunks = len(X.chunks[0])
-    if chunks > 2 * count or (chunks < threads and len(X) > chunks):
-        return X.rechunk((-(-X.shape[0] // count), -1))
-    return X if len(X.chunks[1]) == 1 else X.rechunk({1: -1})
-
-
-def _memory(client: Client) -> float:
-    """Bytes that all workers may use."""
-    limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
-    return sum(limit or np.inf for limit in limits)
 
 
 def _same(value: Any) -> Any:

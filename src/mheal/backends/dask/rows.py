@@ -6,14 +6,15 @@ stay with the workers, but for those that are picked or compared with.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import repeat
 from operator import attrgetter, getitem
 from typing import Any, Self
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Future
 
+from ...exceptions import UserError
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import one_thread
 from ..base import Arrays, Fitting, Float64, Floats, Groups, Index, Labels, Rows, RowStore, Work, made_unit
@@ -21,8 +22,7 @@ from ..cpu.fitting import CpuFitting
 from ..cpu.grouping import grouped
 from ..cpu.neighbours import spacing_of
 from ..cpu.points import Points
-from .partitions import Partitions, writable
-from .transform import Transform, on_points, take, transform_of
+from .partitions import Partitions, Transform, on_points, standardizing, writable
 from .traversal import DaskPicks
 
 BRANCH = 8  # sums that one task adds up
@@ -30,20 +30,13 @@ BRANCH = 8  # sums that one task adds up
 
 @dataclass(frozen=True)
 class Sizes:
-    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small.
+    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small."""
 
-    front_rows : fewest rows in the front of a traversal
-    front_bytes : bytes of rows that travel to the client in an epoch
-    group_rows : fewest rows of a group that travel from a partition
-    sample : scores that the bound of a front is chosen from
-    local_bytes : pools up to this size are clustered on the client
-    """
-
-    front_rows: int = 2048
-    front_bytes: int = 1 << 23
-    group_rows: int = 32
-    sample: int = 8192
-    local_bytes: int = 1 << 26
+    front_rows: int = 2048  # fewest rows in the front of a traversal
+    front_bytes: int = 1 << 23  # bytes of rows that travel to the client in an epoch
+    group_rows: int = 32  # fewest rows of a group that travel from a partition
+    sample: int = 8192  # scores that the bound of a front is chosen from
+    local_bytes: int = 1 << 26  # pools up to this size are clustered on the client
 
 
 class DaskRows(RowStore):
@@ -53,13 +46,17 @@ class DaskRows(RowStore):
         self, pool: Partitions, transform: Transform, sizes: Sizes | None = None, lengths: list[Future] | None = None
     ) -> None:
         self.pool, self.transform, self.sizes = pool, transform, sizes or Sizes()
-        self.lengths = lengths or pool.run(_lengths, [(transform, part, None) for part in pool.parts])
+        self.lengths = lengths or pool.run(on_points, [(_lengths, transform, part, None) for part in pool.parts])
 
     @classmethod
-    def scaled(cls, X: Any, scaling: str, client: Client, sizes: Sizes | None = None, keep: bool | None = None) -> Self:
-        """The rows of X, raw or standardised. Refuses NaN, infinity, and rows that are all equal."""
-        pool = Partitions(X, client, keep)
-        return cls(pool, transform_of(pool, scaling), sizes)
+    def raw(cls, pool: Partitions, sizes: Sizes | None = None) -> Self:
+        """The rows as they are."""
+        return cls(pool, Transform(), sizes)
+
+    @classmethod
+    def standardized(cls, pool: Partitions, sizes: Sizes | None = None) -> Self:
+        """Columns of mean 0 and standard deviation 1; constant columns become 0."""
+        return cls(pool, standardizing(pool), sizes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,8 +68,8 @@ class DaskRows(RowStore):
 
     def each(self, work: Callable[..., Any], *own: Iterable[Any], shared: Sequence[Any] = ()) -> list[Future]:
         """A pass over the rows: work(points, *its own, *shared) for each partition."""
-        parts = zip(repeat(self.transform), self.pool.parts, self.lengths, *own, strict=False)
-        return self.pool.run(work, parts, shared)
+        parts = zip(repeat(work), repeat(self.transform), self.pool.parts, self.lengths, *own, strict=False)
+        return self.pool.run(on_points, parts, shared)
 
     def own(self, rows: Index | None) -> list[Rows | None]:
         """Which of these ascending rows each partition holds, counted from its first."""
@@ -90,7 +87,9 @@ class DaskRows(RowStore):
         return out
 
     def norms(self) -> Floats:
-        return self.pool.join(self.lengths)
+        lengths = self.pool.gather(self.lengths)
+        self.pool.refuse_nonfinite(lengths)
+        return np.concatenate(lengths)
 
     def constant(self) -> bool:
         return self.transform.points(np.zeros((1, self.shape[1]), self.dtype)).constant()
@@ -99,7 +98,7 @@ class DaskRows(RowStore):
         return type(self)(self.pool, replace(self.transform, unit=True), self.sizes, self.lengths)
 
     def take(self, rows: Index) -> Floats:
-        return take(self.pool, np.asarray(rows, np.int64), self.transform)
+        return self.transform.points(self.pool.take(np.asarray(rows, np.int64))).take(np.arange(len(rows)))
 
     def subset(self, rows: Index) -> Points:
         """These rows alone, on the client."""
@@ -110,7 +109,7 @@ class DaskRows(RowStore):
         return np.sum(sums, axis=0) / (self.shape[0] if rows is None else len(rows))
 
     def assign(self, centers: Floats) -> Labels:
-        return self.pool.join(self.each(_assign, shared=[self.pool.share(centers)]))
+        return self.pool.join(self.each(Points.assign, shared=[self.pool.share(centers)]))
 
     def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
         """Passes that assign every row to one of k centres; on the client where all rows fit there."""
@@ -125,7 +124,7 @@ class DaskRows(RowStore):
         return self.pool.join(self.each(_spacing, self.pool.first, self.pool.split(labels), shared=shared))
 
     def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
-        return self.pool.join(self.each(_squared_distances_to, self.own(rows), shared=[point]))
+        return self.pool.join(self.each(Points.squared_distances_to, repeat(point), self.own(rows)))
 
     def picks(self, capacity: int) -> DaskPicks:
         return DaskPicks(self, capacity)
@@ -146,10 +145,7 @@ class DaskRows(RowStore):
 
 
 class DaskFitting:
-    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost.
-
-    Sums are added up in a tree, so that only k centres travel.
-    """
+    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost."""
 
     def __init__(self, rows: DaskRows, k: int, weight: Floats | None) -> None:
         self.rows, self.pool, self.weight = rows, rows.pool, rows.pool.split(weight)
@@ -158,7 +154,7 @@ class DaskFitting:
     def assign(self, centers: Floats) -> None:
         self.centers = self.pool.share(np.ascontiguousarray(centers, self.pool.dtype))
         level = self._pass(attrgetter("sums", "mass"))
-        while len(level) > 1:
+        while len(level) > 1:  # added up in a tree, so that only k centres travel
             level = self.pool.run(_added, [(level[i : i + BRANCH],) for i in range(0, len(level), BRANCH)])
         self.sums, self.mass = self.pool.gather(level)[0]
 
@@ -177,23 +173,19 @@ class DaskFitting:
         return self.rows.each(_fitted, self.weight, shared=[self.centers, found])
 
 
-@on_points
 def _lengths(points: Points) -> Floats:
-    return points.norms()
+    """NaN for all where one is not finite: the client says which."""
+    try:
+        return points.norms()
+    except UserError:
+        return np.full(points.shape[0], np.nan, points.dtype)
 
 
-@on_points
 def _total(points: Points, rows: Rows | None) -> Float64:
     n = points.shape[0] if rows is None else len(rows)
     return points.mean(rows) * n if n else np.zeros(points.shape[1])
 
 
-@on_points
-def _assign(points: Points, centers: Floats) -> Labels:
-    return points.assign(centers)
-
-
-@on_points
 def _spacing(
     points: Points, first: int, labels: Labels, known: list[tuple[Rows, Floats]], neighbours: list[int]
 ) -> Floats:
@@ -207,14 +199,6 @@ def _spacing(
     return out
 
 
-@on_points
-def _squared_distances_to(points: Points, rows: Rows | None, point: Floats) -> Floats:
-    if rows is not None and len(rows) == 0:
-        return np.empty(0, points.dtype)
-    return points.squared_distances_to(point, rows)
-
-
-@on_points
 def _split(points: Points, group: Labels, count: int) -> dict[int, Floats]:
     """The rows of each group in this partition."""
     return {g: points.take(np.flatnonzero(group == g)) for g in range(count)}
@@ -226,7 +210,6 @@ def _together(work: Callable[..., Any], pieces: list[Floats], arguments: tuple[A
     return work(Points.raw(np.concatenate(pieces)), *map(writable, arguments), 1)
 
 
-@on_points
 def _fitted(points: Points, weight: Floats | None, centers: Floats, found: Callable[[CpuFitting], Any]) -> Any:
     """What is found by one assignment of a partition's rows."""
     fitting = CpuFitting(points, len(centers), weight, quantize=False)
@@ -241,4 +224,5 @@ def _worst(fitting: CpuFitting, count: int) -> tuple[Floats, Floats]:
 
 
 def _added(parts: list[tuple[Float64, Float64]]) -> tuple[Float64, Float64]:
-    return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)
+    sums, mass = zip(*parts, strict=True)
+    return sum(sums), sum(mass)

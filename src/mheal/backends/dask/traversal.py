@@ -5,6 +5,7 @@ where they are the front.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,17 +13,13 @@ import numpy as np
 from distributed import Future
 
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Labels, Rows, Scores
-from ..cpu.grouping import row_type
-from ..cpu.lazy_scores import CHUNK, NOWHERE, catch_up, first_scores, stale
+from ..cpu.lazy_scores import NOWHERE
 from ..cpu.picks import PickList
 from ..cpu.points import Points
 from ..cpu.traversal import FRONT_SHARE, CpuPicks, PointFront
-from .transform import on_points
 
 if TYPE_CHECKING:
     from .rows import DaskRows
-
-Sample = tuple[Floats, Labels]  # some scores of a partition and the groups of these rows: the next bound is from them
 
 
 class Picked(NamedTuple):
@@ -34,19 +31,8 @@ class Picked(NamedTuple):
     weight: Floats
 
 
-class Fixed(NamedTuple):
-    """Does not change: weights as candidates and once picked, and the groups that rows compete in."""
-
-    candidate: Floats
-    placed: Floats
-    group: Labels
-
-
 class Front(NamedTuple):
-    """Rows that travel to the client, ascending, with all that picking among them needs.
-
-    limit, limit_row : in each group, the best score that stays behind, and its row
-    """
+    """Rows that travel to the client, ascending, with all that picking among them needs."""
 
     rows: Rows
     G: Floats
@@ -55,9 +41,9 @@ class Front(NamedTuple):
     candidate: Floats
     placed: Floats
     group: Labels
-    limit: Floats
-    limit_row: Rows
-    sample: Sample
+    limit: Floats  # in each group the best score that stays behind,
+    limit_row: Rows  # and its row
+    sample: Floats  # some scores of the partition: the next bound is chosen from them
 
 
 class DaskPicks(PickList):
@@ -66,7 +52,7 @@ class DaskPicks(PickList):
     def __init__(self, store: "DaskRows", capacity: int) -> None:
         super().__init__(store.take, capacity, store.shape[1], store.dtype)
         self.store, self.rows, self._sent = store, np.empty(capacity, np.int64), 0
-        self._shared: Future | None = None
+        self._shared: Future = None
 
     def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         self.rows[self.count : self.count + len(rows)] = rows
@@ -74,13 +60,11 @@ class DaskPicks(PickList):
 
     def shared(self) -> Future:
         """All picks so far, on a worker; only the new ones are sent."""
-        pool, new = self.store.pool, slice(self._sent, self.count)
-        more = Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
-        if self._shared is None:
-            self._shared = pool.share(more)
-        elif self._sent < self.count:
-            self._shared = pool.client.submit(_append, self._shared, more, pure=False)
-        self._sent = self.count
+        if self._sent < self.count:
+            new = slice(self._sent, self.count)
+            more = Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
+            self._shared = self.store.pool.client.submit(_append, self._shared, more, pure=False)
+            self._sent = self.count
         return self._shared
 
     def radii(self, weight: Floats) -> tuple[Float64, Scores]:
@@ -105,38 +89,42 @@ class Traversal:
     ) -> None:  # fmt: skip
         """`first` may hold scores against some picks; without groups all rows compete in one."""
         self.store, self.pool, self.picks = store, store.pool, picks
-        self.sizes = [store.shape[0]] if groups is None else [len(rows) for rows in groups]
+        n, split = store.shape[0], store.pool.split
+        self.sizes = [n] if groups is None else [len(rows) for rows in groups]
         self.excluded = np.empty(0, np.int64)
-        self.step = max(1, store.shape[0] // (store.sizes.sample * len(self.sizes)))
+        self.step = max(1, n // (store.sizes.sample * len(self.sizes)))
+        group = np.zeros(n, np.int32) if groups is None else store.group_of(groups)
+        self.sampled = np.concatenate([group[lo : hi : self.step] for lo, hi in pairwise(self.pool.first.tolist())])
+        candidate = split(np.ones(n, store.dtype) if weight is None else weight)
+        self.fixed = candidate, candidate if placed is None else split(placed), split(group)
         norm2, score, seen = (None, None, 1) if first is None else first
-        group = None if groups is None else store.group_of(groups)
-        own = [self.pool.split(A) for A in (weight, placed, group, norm2, score)]
+        own = candidate, self.fixed[2], split(norm2), split(score)
         begun = store.each(_begin, *own, shared=[picks.shared(), seen, self.step])
-        self.fixed, self.state, samples = self._columns(begun, 3)
-        self.samples: list[Sample] = self.pool.gather(samples)
+        self.state, samples = self._columns(begun)
+        self.samples: list[Floats] = self.pool.gather(samples)
         self.groups = [DaskCandidates(self, g) for g in range(len(self.sizes))]
 
     def epoch(self) -> None:
         """New fronts for all groups."""
         bounds, room = self._bounds(), self._room()
         shared = [self.picks.shared(), self.excluded, bounds, room, self.step]
-        done = self.store.each(_advance_epoch, self.pool.first, self.fixed, self.state, shared=shared)
-        self.state, travelling = self._columns(done, 2)
+        done = self.store.each(_advance_epoch, self.pool.first, *self.fixed, self.state, shared=shared)
+        self.state, travelling = self._columns(done)
         fronts: list[Front] = self.pool.gather(travelling)
         self.samples = [front.sample for front in fronts]
         for g, candidates in enumerate(self.groups):
             candidates.kept = DaskFront(candidates, fronts, g, bounds[g])
 
-    def _columns(self, results: Sequence[Future], count: int) -> list[list[Future]]:
-        """The results of each task one by one, on the workers."""
-        return [self.pool.run(getitem, zip(results, strict=True), [i]) for i in range(count)]
+    def _columns(self, results: Sequence[Future]) -> list[list[Future]]:
+        """The two results of each task one by one, on the workers."""
+        return [self.pool.run(getitem, zip(results, strict=True), [i]) for i in range(2)]
 
     def _bounds(self) -> Floats:
         """For each group a score that about one row in FRONT_SHARE reaches, or that all rows do where they are few."""
-        score, group = (np.concatenate(column) for column in zip(*self.samples, strict=True))
+        score = np.concatenate(self.samples)
         bounds = np.full(len(self.sizes), PICKED, self.store.dtype)
         for g, n in enumerate(self.sizes):
-            own = np.sort(score[group == g])
+            own = np.sort(score[self.sampled == g])
             size = max(self.store.sizes.front_rows // len(self.sizes), n // FRONT_SHARE)
             if size < n and len(own):
                 bounds[g] = own[-min(len(own), max(1, round(size / self.step)))]
@@ -184,11 +172,8 @@ class DaskFront(PointFront):
         rows, G, score, norm2, candidate, placed = (
             np.concatenate([front[i][mine] for front, mine in zip(fronts, own, strict=True)]) for i in range(6)
         )
-        best = Bound(float(bound), NOWHERE)
-        for front in fronts:
-            limit, row = float(front.limit[group]), int(front.limit_row[group])
-            if row < NOWHERE and (limit > best.score or (limit == best.score and row < best.row)):
-                best = Bound(limit, row)
+        bounds = [Bound(float(front.limit[group]), int(front.limit_row[group])) for front in fronts]
+        best = max(Bound(float(bound), NOWHERE), *bounds, key=lambda bound: (bound.score, -bound.row))
         known = Scores(norm2, score, np.full(len(rows), of.picks.count, np.int32))
         super().__init__(of.picks, rows, G, known, (candidate, placed), best)
         self.of = of
@@ -205,80 +190,60 @@ class DaskFront(PointFront):
 # What workers do: pure functions of a partition, of results of earlier tasks on it, and of small arrays.
 
 
-@on_points
-def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
-    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+def _picks(points: Points, picked: Picked) -> CpuPicks:
+    """The picks beside the rows of a partition."""
     picks = CpuPicks(points, len(picked.rows))
     picks.P[:], picks.norm2[:], picks.weight[:], picks.count = *picked[1:], len(picked.rows)
-    worst, scores = picks.radii(weight)
+    return picks
+
+
+def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
+    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+    worst, scores = _picks(points, picked).radii(weight)
     return worst, scores.norm2, scores.score
 
 
-@on_points
 def _begin(
-    points: Points, candidate: Floats | None, placed: Floats | None, group: Labels | None,
-    norm2: Floats | None, score: Floats | None, picked: Picked, seen: int, step: int,
-) -> tuple[Fixed, Scores, Sample]:  # fmt: skip
+    points: Points, candidate: Floats, group: Labels, norm2: Floats | None, score: Floats | None,
+    picked: Picked, seen: int, step: int,
+) -> tuple[Scores, Floats]:  # fmt: skip
     """Scores against the first `seen` picks; those of a sample against all."""
-    n = points.shape[0]
-    candidate = np.ones(n, points.dtype) if candidate is None else candidate
-    group = np.zeros(n, np.int32) if group is None else group
-    if norm2 is None or score is None:
-        norm2, score = np.empty(n, points.dtype), np.empty(n, points.dtype)
-        every = np.arange(n, dtype=row_type(n))
-        first_scores(*points.source, every, 0, n, picked.P[0].copy(), picked.weight[0], candidate, norm2, score)
-    fixed = Fixed(candidate, candidate if placed is None else placed, group)
-    state = Scores(norm2, np.where(group < 0, points.dtype.type(PICKED), score), np.full(n, seen, np.int32))
-    _catch_up(points, picked, fixed, state, np.arange(0, n, step))
-    return fixed, state, _sample(fixed, state, step)
+    first = None if norm2 is None or score is None else Scores(norm2, score.copy(), seen)
+    own = _picks(points, picked).candidates(candidate, first=first)[0]
+    own.score[group < 0] = PICKED
+    own.renew(np.arange(0, len(group), step))
+    return own.scores(), own.score[::step].copy()
 
 
-@on_points
 def _advance_epoch(
-    points: Points, first: int, fixed: Fixed, before: Scores,
+    points: Points, first: int, candidate: Floats, placed: Floats, group: Labels, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
     """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
-    state = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
-    score, n = state.score, len(before.score)
+    known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
+    own = _picks(points, picked).candidates(candidate, first=known)[0]
+    score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):
         score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED
-    level = bounds[fixed.group]
+    level = bounds[group]
     reaching = (score >= level) & (score >= 0)
     front = np.flatnonzero(reaching)
     reaching[::step] = True  # the sample too, or the next bound would be too high to pick anything
-    _catch_up(points, picked, fixed, state, np.flatnonzero(reaching))
+    own.renew(np.flatnonzero(reaching))
     front = front[score[front] >= level[front]]
-    front, limit, left = _best(front, score[front], fixed.group[front], room)
-    travelling = Front(
-        first + front, points.take(front), score[front], state.norm2[front], fixed.candidate[front],
-        fixed.placed[front], fixed.group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE),
-        _sample(fixed, state, step),
+    front, limit, left = _best(front, score[front], group[front], room)
+    return own.scores(), Front(
+        first + front, points.take(front), score[front], own.norm2[front], candidate[front], placed[front],
+        group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE), score[::step].copy(),
     )  # fmt: skip
-    return state, travelling
 
 
-def _append(picked: Picked, more: Picked) -> Picked:
-    return Picked(*(np.concatenate(pair) for pair in zip(picked, more, strict=True)))
-
-
-def _sample(fixed: Fixed, state: Scores, step: int) -> Sample:
-    return state.score[::step].copy(), fixed.group[::step].copy()
-
-
-def _catch_up(points: Points, picked: Picked, fixed: Fixed, state: Scores, rows: Rows) -> None:
-    """Apply to these rows the picks that their scores have not seen."""
-    t, n = len(picked.rows), points.shape[0]
-    scratch = np.empty((CHUNK, points.shape[1]), points.dtype), np.empty(CHUNK * CHUNK, points.dtype)
-    every, todo = np.arange(n, dtype=row_type(n)), stale(rows, state.seen, t)
-    catch_up(*points.source, every, todo, 0, 1, *picked[1:], t, fixed.candidate, *state, *scratch)
+def _append(picked: Picked | None, more: Picked) -> Picked:
+    return more if picked is None else Picked(*map(np.concatenate, zip(picked, more, strict=True)))
 
 
 def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
-    """The best rows of each group, lowest first among equals; then the best that found no room: its score, and it.
-
-    Where all found room that is none: PICKED, NOWHERE.
-    """
+    """The best rows of each group; then the best that found no room: its score (or PICKED), and it (or NOWHERE)."""
     limit, left = np.full(len(room), PICKED, score.dtype), np.full(len(room), NOWHERE)
     kept = []
     for g in range(len(room)):

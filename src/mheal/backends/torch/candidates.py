@@ -54,20 +54,40 @@ class TorchPicks:
         w = self.weight.new_ones(points.shape[0]) if weight is None else points.floats(weight)
         more = w if placed is None else points.floats(placed)
         own: Sequence[Index | None] = [None] if groups is None else groups
-        return [TorchCandidates(self, rows, w, more, workers != 1) for rows in own]
+        return [self._group(rows, w, more, workers != 1) for rows in own]
+
+    def _group(
+        self, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
+    ) -> "TorchCandidates":
+        """These ascending rows, by default all, and their scores against the first picks."""
+        points, sizes = self.points, self.points.sizes
+        own = torch.arange(points.shape[0], device=points.device) if members is None else points.index(members)
+        n, seen = len(own), min(sizes.first, self.count)
+        weight, norm2, score = weight[own], weight.new_empty(n), weight.new_empty(n)
+        for lo, Z in points.chunks(members):
+            part = slice(lo, lo + len(Z))
+            norm2[part] = Z.square().sum(1)
+            score[part] = nearest(Z, norm2[part], self.P[:seen], self.weight[:seen], sizes) * weight[part]
+        since = torch.full((n,), seen, dtype=torch.int32, device=points.device)
+        cached = min(n, sizes.cached or _rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
+        room = cache(lambda: CachedCandidates(cached, self, graphs))
+        fewest = min(n // 4, points.rows.room)  # of a pool on the host many, so that the transfers are few
+        return TorchCandidates(self, (own, weight, placed[own], norm2, score, since), room, cached, fewest)
 
 
-class Scored:
+class TorchCandidates:
     """Rows of the pool, ascending, with what is known of each."""
 
-    fewest = 0  # rows of the front at least
-
     def __init__(
-        self, picks: TorchPicks, known: Sequence[torch.Tensor], room: "Callable[[], CachedCandidates]", size: int
-    ) -> None:
-        """`seen` is how many picks a score has seen; `room` gives the place in the cache, for `size` rows."""
+        self, picks: TorchPicks, known: Sequence[torch.Tensor], room: "Callable[[], CachedCandidates]", size: int,
+        fewest: int = 0,
+    ) -> None:  # fmt: skip
+        """`seen` is how many picks a score has seen; `room` gives a place in the cache for `size` rows.
+
+        The front holds `fewest` rows at least.
+        """
         self.rows, self.weight, self.placed, self.norm2, self.score, self.seen = known
-        self.picks, self.room, self.size = picks, room, size
+        self.picks, self.room, self.size, self.fewest = picks, room, size, fewest
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
         """A copy of the points of some of them."""
@@ -111,10 +131,10 @@ class Scored:
         return kept.nonzero()[:, 0], Bound(*torch.stack([least.double(), row]).tolist())
 
 
-class TorchFront(Scored):
+class TorchFront(TorchCandidates):
     """Some of other candidates, whose points lie side by side."""
 
-    def __init__(self, of: Scored, at: torch.Tensor, bound: Bound) -> None:
+    def __init__(self, of: TorchCandidates, at: torch.Tensor, bound: Bound) -> None:
         known = of.rows, of.weight, of.placed, of.norm2, of.score, of.seen
         super().__init__(of.picks, [A[at] for A in known], of.room, of.size)
         self.of, self.at, self.bound, self.G = of, at, bound, of.gather(at)
@@ -140,35 +160,10 @@ class TorchFront(Scored):
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         with torch.cuda.device_of(self.score):
-            picked = self.room().pick(self, limit, stop)
-        rows = np.array([row for row, _ in picked], np.int64)
-        return rows, np.array([score for _, score in picked], self.picks.points.dtype)
+            return self.room().pick(self, limit, stop)
 
     def close(self) -> None:
         self.of.score[self.at], self.of.seen[self.at] = self.score, self.seen
-
-
-class TorchCandidates(Scored):
-    """Rows that may be picked, by default all, and their scores."""
-
-    def __init__(
-        self, picks: TorchPicks, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
-    ) -> None:
-        """`members` are ascending rows of the pool."""
-        points, sizes = picks.points, picks.points.sizes
-        own = torch.arange(points.shape[0], device=points.device) if members is None else points.index(members)
-        n, seen = len(own), min(sizes.first, picks.count)
-        cached = min(n, sizes.cached or _rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
-        norm2, score = weight.new_empty(n), weight.new_empty(n)
-        since = torch.full((n,), seen, dtype=torch.int32, device=points.device)
-        room = cache(lambda: CachedCandidates(cached, picks, graphs))
-        super().__init__(picks, (own, weight[own], placed[own], norm2, score, since), room, cached)
-        self.fewest = min(n // 4, points.rows.room)  # of a pool on the host many, so that the transfers are few
-        for lo, Z in points.chunks(members):
-            part = slice(lo, lo + len(Z))
-            norm2[part] = Z.square().sum(1)
-            near = nearest(Z, norm2[part], picks.P[:seen], picks.weight[:seen], sizes)
-            score[part] = near * self.weight[part]
 
 
 class CachedCandidates:
@@ -182,12 +177,12 @@ class CachedCandidates:
         self.before = P.new_empty(size)
         self.gain, self.at = P.new_empty(self.burst), torch.empty(self.burst, dtype=torch.int64, device=P.device)
 
-    def pick(self, front: TorchFront, bound: Bound, stop: int) -> list[tuple[float, float]]:
-        """Pick from a front, whose scores are exact, while it beats the bound; row and score of each pick."""
+    def pick(self, front: TorchFront, bound: Bound, stop: int) -> tuple[Rows, Floats]:
+        """Pick from a front, whose scores are exact, while it beats the bound; rows and their scores."""
         n = len(front.rows)
         self.G[:n], self.weight[:n], self.placed[:n] = front.G, front.weight, front.placed
         self.score[:n], self.score[n:] = front.score, PICKED
-        picked: list[tuple[float, float]] = []
+        picked = [np.empty((2, 0))]
         replay = self.graph and stop - self.picks.count >= 2 * self.burst  # fewer do not pay for the capture
         while self.picks.count < stop:
             wanted = min(self.burst, stop - self.picks.count)
@@ -196,20 +191,19 @@ class CachedCandidates:
             else:
                 self._burst(wanted)
             found = front.rows[self.at[:wanted].clamp_max(n - 1)].double()
-            numbers, gain = torch.stack([found, self.gain[:wanted].double()]).tolist()
-            good = 0
-            while good < wanted and bound.beaten_by(gain[good], numbers[good]):
-                good += 1
+            some = torch.stack([found, self.gain[:wanted].double()]).cpu().numpy()
+            good = next((at for at, (row, gain) in enumerate(some.T) if not bound.beaten_by(gain, row)), wanted)
             at = self.at[:good]
             self.picks.append(self.G[at], self.placed[at])
-            picked += zip(numbers[:good], gain[:good], strict=True)
+            picked.append(some[:, :good])
             if good < (self.burst if replay else wanted):
                 self.score.copy_(self.before)
                 self.score[at] = PICKED
                 break
             front.seen.fill_(self.picks.count)
         front.score.copy_(self.score[:n])
-        return picked
+        rows, scores = np.concatenate(picked, axis=1)
+        return rows.astype(np.int64), scores.astype(self.picks.points.dtype)
 
     @cached_property
     def _graph(self) -> torch.cuda.CUDAGraph:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..base import Float64, Floats, Labels, Rows
+from ..base import Float64, Floats, Labels, Rows, made_unit
+from .determinism import full_precision
+from .distances import picks_side, rows_side
 from .placed import Placed
-from .precision import full_precision
 
 TOGETHER = 16  # rows added in their own precision, before float64 takes over: float32 drifts at a million rows
 BLOCK = 64  # points of one cluster that are compared with its references together
@@ -22,7 +23,7 @@ FAR = 3e38  # from a point to itself, or to a reference that is not there
 NO_ROW = np.iinfo(np.int64).max
 
 
-@full_precision()
+@full_precision
 def plus_plus(points: Placed, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
     """The draws of `backends.seeding.plus_plus`, without waiting for the device at each of them."""
     at = points.index(rows)
@@ -88,7 +89,7 @@ class TorchFitting:
         self.cosine = torch.zeros(n, dtype=points.rows.dtype, device=points.device)
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
 
-    @full_precision()
+    @full_precision
     def assign(self, centers: Floats) -> None:
         points = self.points
         self.centers = points.floats(centers)
@@ -122,7 +123,7 @@ class TorchFitting:
             counts = counts & (self.weight > 0)
         usable = np.flatnonzero(counts.cpu().numpy())
         cosine = self.cosine.cpu().numpy()[usable]
-        return self.points.directions(usable[np.argsort(cosine, kind="stable")[:count]])
+        return made_unit(self.points.take(usable[np.argsort(cosine, kind="stable")[:count]]))
 
     def squared_chords(self) -> float:
         points = self.points
@@ -137,8 +138,8 @@ class TorchFitting:
 
 def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest z·c over the rows c of C for each z of Z, and which, the first of equal ones; so many at a time."""
-    if Z.is_cuda and Z.dtype == torch.float32 and (fused := _fused_kernel()) is not None:
-        return fused.best_column(Z, C)
+    if Z.is_cuda and Z.dtype == torch.float32 and (best_column := _fused_kernel()) is not None:
+        return best_column(Z, C)
     value, index = Z.new_empty(len(Z)), torch.empty(len(Z), dtype=torch.int64, device=Z.device)
     step = max(256, scores // len(C))
     for part, *best in zip(Z.split(step), value.split(step), index.split(step), strict=True):
@@ -148,16 +149,16 @@ def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> tuple[torch.Tenso
 
 @cache
 def _fused_kernel() -> Any:
-    """The module of the kernel written in Triton; None without Triton, or where it finds no compiler."""
+    """The same as one kernel, written in Triton; None without Triton, or where it finds no compiler."""
     try:
-        fused = import_module(".fused", __package__)
-        fused.try_out("cuda")
+        best_column = import_module(".fused", __package__).best_column
+        best_column(*torch.ones((2, 16, 16), device="cuda"))
     except Exception:  # whatever it is, torch operations do the same, only slower
         return None
-    return fused
+    return best_column
 
 
-@full_precision()
+@full_precision
 def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
     """Mean distance from each row to its nearest neighbours among the references of its cluster, in one pass."""
     k, size, most = len(references), max(map(len, references)), max(neighbours)
@@ -165,17 +166,18 @@ def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows],
     for mine, those in zip(padded, references, strict=True):
         mine[: len(those)] = those
     rows, wanted = points.index(padded), points.index(np.array(neighbours))
-    there = rows != NO_ROW
-    R = points.gather(torch.where(there, rows, 0).view(-1)).view(k, size, -1)
-    R_norm2 = torch.where(there, R.square().sum(2), FAR)
+    there = (rows != NO_ROW).view(-1)
+    R = points.gather(torch.where(there, rows.view(-1), 0))
+    sides = picks_side(R, torch.ones_like(R[:, 0]))
+    sides[:, R.shape[1] + 1].masked_fill_(~there, FAR)
+    sides = sides.view(k, size, -1)
     owner = torch.as_tensor(np.ascontiguousarray(labels, np.int32), device=points.device)
     out = torch.empty(points.shape[0] + 1, dtype=points.rows.dtype, device=points.device)  # the last: empty places
-    for part, Z in points.pieces(max(4096, DISTANCES // max(R.shape[1:]))):
+    for part, Z in points.pieces(max(4096, DISTANCES // max(sides.shape[1:]))):
         at, filled, label = blocks_of(owner[part], k, BLOCK)
         label = label.clamp_max(k - 1)
-        distance2 = torch.bmm(Z[at.view(-1)].view(*at.shape, -1), R[label].transpose(1, 2)).mul_(-2)
-        distance2 += Z.square().sum(1)[at].unsqueeze(2)
-        distance2 += R_norm2[label].unsqueeze(1)
+        own_side = rows_side(Z, Z.square().sum(1))[at.view(-1)].view(*at.shape, -1)
+        distance2 = torch.bmm(own_side, sides[label].transpose(1, 2))
         row, own = at + part.start, rows[label]
         place = torch.searchsorted(own, row).clamp_max(size - 1)  # its own among the references, if it is there
         itself = (own.gather(1, place) == row).unsqueeze(2)

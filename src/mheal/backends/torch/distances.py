@@ -1,11 +1,10 @@
 """Squared distances times the weights of picks: by products, by differences where those cancel; and the radii left."""
 
-import numpy as np
 import torch
 
 from ..base import Float64, Floats
+from .determinism import full_precision
 from .placed import Placed
-from .precision import full_precision
 from .rows import Sizes
 
 DIFFERENCES = 1 << 26  # numbers in flight where distances are made of differences
@@ -14,16 +13,16 @@ CANCELS = 1e-4  # of the squared length: smaller squared distances are made of d
 ROUNDING = 1e-12  # what cancellation leaves, in float64, of a pick's distance from itself
 
 
-@full_precision()
+@full_precision
 def nearest(Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes) -> torch.Tensor:
     """min over the rows p_j of P of |z − p_j|²·weight_j for each row z of Z."""
     if Z.shape[1] <= FEW_COLUMNS:
         return _by_differences(Z, P, weight, sizes)
     out = torch.full_like(norm2, torch.inf)
-    targets = _picks_side(P, weight).split(sizes.picks)
+    targets = picks_side(P, weight).split(sizes.picks)
     rows = max(256, sizes.scores // len(targets[0]))
     for part, q, best in zip(Z.split(rows), norm2.split(rows), out.split(rows), strict=True):
-        side = _rows_side(part, q)
+        side = rows_side(part, q)
         for target in targets:
             torch.minimum(best, (side @ target.T).amin(dim=1), out=best)
     cancelled = (out < CANCELS * norm2 * weight.max()).nonzero()[:, 0]
@@ -32,23 +31,23 @@ def nearest(Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch
     return out
 
 
-def _rows_side(Z: torch.Tensor, norm2: torch.Tensor) -> torch.Tensor:
-    """(z, |z|², 1): its product with a pick's side is |z − p|²·weight. Padded, since products like multiples of 8."""
-    side = Z.new_zeros((len(Z), _padded(Z.shape[1])))
-    side[:, : Z.shape[1]], side[:, Z.shape[1]], side[:, Z.shape[1] + 1] = Z, norm2, 1
-    return side
+def rows_side(Z: torch.Tensor, norm2: torch.Tensor) -> torch.Tensor:
+    """(z, |z|², 1): its product with a pick's side is |z − p|²·weight."""
+    return _padded(Z, norm2, torch.ones_like(norm2))
 
 
-def _picks_side(P: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+def picks_side(P: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """(−2p, 1, |p|²)·weight."""
-    side = P.new_zeros((len(P), _padded(P.shape[1])))
-    side[:, : P.shape[1]] = -2 * weight[:, None] * P
-    side[:, P.shape[1]], side[:, P.shape[1] + 1] = weight, P.square().sum(1) * weight
+    return _padded(-2 * weight[:, None] * P, weight, P.square().sum(1) * weight)
+
+
+def _padded(A: torch.Tensor, *columns: torch.Tensor) -> torch.Tensor:
+    """A with more columns, the last of zeros: products like multiples of 8."""
+    side = A.new_zeros((len(A), -(-(A.shape[1] + len(columns)) // 8) * 8))
+    side[:, : A.shape[1]] = A
+    for at, column in enumerate(columns, start=A.shape[1]):
+        side[:, at] = column
     return side
-
-
-def _padded(columns: int) -> int:
-    return -(-(columns + 2) // 8) * 8
 
 
 def _by_differences(Z: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, sizes: Sizes) -> torch.Tensor:
@@ -62,26 +61,22 @@ def _by_differences(Z: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, size
     return out
 
 
+@full_precision
 def radii(points: Placed, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> Float64:
     """The largest distance of any row from its nearest pick, times both weights, after each pick."""
-    worst, largest = _squared_radii(points, P, pick_weight, weight)
-    if worst.min() < CANCELS * largest:
-        worst, _ = _squared_radii(points, P.double(), pick_weight.double(), weight)
-        worst[worst < ROUNDING * largest] = 0
-    return np.sqrt(worst)
-
-
-@full_precision()
-def _squared_radii(points: Placed, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> tuple[Float64, float]:
-    """The same, squared and in the precision of P, and the largest squared length."""
     w = points.floats(weight)
-    targets = _picks_side(P, pick_weight)
-    worst, largest = targets.new_zeros(len(P)), targets.new_zeros(())
-    for at, Z in points.pieces(max(256, points.sizes.scores // len(P))):
-        part, own = Z.to(P.dtype), w[at].to(P.dtype)
-        norm2 = part.square().sum(1)
-        distance2 = targets @ _rows_side(part, norm2).T  # a row for each pick
-        left = distance2.mul_(own).cummin(dim=0).values.amax(dim=1)
-        torch.maximum(worst, left, out=worst)
-        torch.maximum(largest, (norm2 * own).max(), out=largest)
-    return worst.double().cpu().numpy(), float(largest)
+    for dtype in (P.dtype, torch.float64):
+        targets = picks_side(P.to(dtype), pick_weight.to(dtype))
+        worst, largest = targets.new_zeros(len(P)), targets.new_zeros(())
+        for at, Z in points.pieces(max(256, points.sizes.scores // len(P))):
+            part, own = Z.to(dtype), w[at].to(dtype)
+            norm2 = part.square().sum(1)
+            distance2 = targets @ rows_side(part, norm2).T  # a row for each pick
+            left = distance2.mul_(own).cummin(dim=0).values.amax(dim=1)
+            torch.maximum(worst, left, out=worst)
+            torch.maximum(largest, (norm2 * own).max(), out=largest)
+        if worst.min() >= CANCELS * largest:
+            break
+    else:
+        worst[worst < ROUNDING * largest] = 0
+    return worst.double().sqrt().cpu().numpy()

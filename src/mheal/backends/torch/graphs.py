@@ -18,9 +18,8 @@ def capture(work: Callable[[], None], stream: Any, generators: Sequence[Any] = (
     """A graph that does this work; `.replay()` runs it.
 
     The work must use tensors that stay where they are. It is run a few times first, so what it changes has to be reset
-    after the capture. `generators` are those it draws from: they may be reseeded
-    between replays, and then give the same numbers as without a graph. `mode` says whether other threads may go on
-    using the device meanwhile, see `torch.cuda.graph`.
+    after the capture. It may draw from the `generators`, which give the same numbers as without a graph, and may be
+    reseeded between replays. `mode`: whether other threads may use the device meanwhile, see `torch.cuda.graph`.
     """
     here = torch.cuda.current_stream(stream.device)
     stream.wait_stream(here)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import torch
 
 from ...one_hot import block_deviation, sample_rows
-from ...runtime.threads import spans
 from ..base import Float64, Floats, Index
 from .rows import OnDevice, OnHost, Sizes, refuse_nonfinite, source
 
@@ -62,7 +61,7 @@ class Placed:
                 yield lo, self._transformed(X, slice(lo, lo + len(X)))
         else:
             at = self.index(rows)
-            for lo, hi in spans(len(rows), self.sizes.chunk_rows(self.shape[1])):
+            for lo, hi in self.sizes.chunks(len(rows), self.shape[1]):
                 yield lo, self.gather(at[lo:hi])
 
     def pieces(self, size: int) -> Iterator[tuple[slice, torch.Tensor]]:
@@ -100,10 +99,6 @@ class Placed:
 
     def take(self, rows: Index) -> Floats:
         return self.gather(self.index(rows)).cpu().numpy()
-
-    def directions(self, rows: Index) -> Floats:
-        at = self.index(rows)
-        return (self.gather(at) * self.inverse_lengths[at, None]).cpu().numpy()
 
     def subset(self, rows: Index) -> Self:
         return type(self)(OnDevice(self.gather(self.index(rows)), self.sizes))

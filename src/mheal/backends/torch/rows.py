@@ -18,30 +18,20 @@ SHARE = 0.6  # of the free memory of a device may go to the pool; the rest is fo
 
 @dataclass(frozen=True)
 class Sizes:
-    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small.
+    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small."""
 
-    chunk : numbers of the pool that are worked on at one time
-    scores : scores that exist at one time: they stay in the cache of a GPU
-    picks : picks that rows are compared with at one time
-    catch_up : candidates that are caught up together
-    share : one candidate in this many goes to the front
-    first : picks that all candidates are compared with at the beginning
-    burst : picks made on the device before the host checks them
-    cached : candidates whose scores are kept exact; None: as many as the device's cache holds
-    """
+    chunk: int = 1 << 25  # numbers of the pool that are worked on at one time
+    scores: int = 1 << 23  # scores that exist at one time: they stay in the cache of a GPU
+    picks: int = 1024  # picks that rows are compared with at one time
+    catch_up: int = 1 << 15  # candidates that are caught up together
+    share: int = 24  # one candidate in this many goes to the front
+    first: int = 256  # picks that all candidates are compared with at the beginning
+    burst: int = 16  # picks made on the device before the host checks them
+    cached: int | None = None  # candidates whose scores are kept exact; None: as many as the device's cache holds
 
-    chunk: int = 1 << 25
-    scores: int = 1 << 23
-    picks: int = 1024
-    catch_up: int = 1 << 15
-    share: int = 24
-    first: int = 256
-    burst: int = 16
-    cached: int | None = None
-
-    def chunk_rows(self, columns: int) -> int:
-        """Rows in one chunk of a pool with so many columns."""
-        return max(1024, self.chunk // columns)
+    def chunks(self, rows: int, columns: int) -> list[tuple[int, int]]:
+        """Where the chunks of so many rows begin and end."""
+        return spans(rows, max(1024, self.chunk // columns))
 
 
 class OnDevice:
@@ -55,7 +45,7 @@ class OnDevice:
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
         """All rows in order: where each chunk begins, and its rows. Not to be written to."""
-        for lo, hi in spans(self.shape[0], self.sizes.chunk_rows(self.shape[1])):
+        for lo, hi in self.sizes.chunks(*self.shape):
             yield lo, self.X[lo:hi]
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
@@ -74,8 +64,11 @@ class OnHost:
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
         """The same; rows are valid until the next chunk."""
-        parts = spans(self.shape[0], self.sizes.chunk_rows(self.shape[1]))
-        yield from self._overlapped(parts) if self.device.type == "cuda" else self._plain(parts)
+        parts = self.sizes.chunks(*self.shape)
+        if self.device.type == "cuda":
+            yield from self._overlapped(parts)
+        else:
+            yield from ((lo, torch.tensor(self.X[lo:hi], dtype=self.dtype)) for lo, hi in parts)
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
         rows = at.cpu().numpy()
@@ -91,15 +84,9 @@ class OnHost:
         source, target = self.X[lo:hi], out.numpy()
         run_parts(lambda span: np.copyto(target[slice(*span)], source[slice(*span)]), spans(hi - lo, COPY))
 
-    def _plain(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
-        for lo, hi in parts:
-            part = torch.empty((hi - lo, self.shape[1]), dtype=self.dtype)
-            self._copy(lo, hi, part)
-            yield lo, part
-
     def _overlapped(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
         """Through two buffers on either side, so that reading, uploading and work on the device go on together."""
-        shape = (parts[0][1] - parts[0][0], self.shape[1])
+        shape = (parts[0][1], self.shape[1])
         pinned = [torch.empty(shape, dtype=self.dtype, pin_memory=True) for _ in range(2)]
         buffer = [torch.empty(shape, dtype=self.dtype, device=self.device) for _ in range(2)]
         uploaded, released = ([torch.cuda.Event() for _ in range(2)] for _ in range(2))

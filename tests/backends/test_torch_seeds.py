@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mheal.runtime.torch_seeds import seeded  # noqa: E402
+from mheal.backends.torch.determinism import seeded  # noqa: E402
 
 
 @pytest.mark.parametrize("gpus", [True, False])
