@@ -1,13 +1,13 @@
 # Every target makes the environment it needs; `make demo` is the place to start.
 PYTHON ?= python3
 JOBS ?= 2
-DEMO ?= demo
+DEMO ?= build/demo
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test test-reproduction reproduce lint bench docs clean
 
-demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in demo/
+demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo replaces the committed ones
 	$(BIN)/mheal demo --out $(DEMO)
 
 test: .venv/.dev ## everything that takes seconds
