@@ -156,13 +156,13 @@ def page(data: dict[str, Any]) -> str:
         ]
         table.append(f"| {name} | {' | '.join(cells)} | {mb} | {'yes' if row['same'] else 'no'} |")
     m, busy = data["machine"], max(row["busy"] for row in data["rows"].values())
-    doubt = ", so seconds are noisy and CPU time says more" if busy > 0.1 else ""
+    noisy = ", so compare CPU times: seconds are noisy" if busy > 0.1 else ""
     notes = (
         f"Minimum of {data['rounds']} rounds, the versions alternating; ratios are then over now, so more than 1 is "
         "better now. CPU time is that of all threads. Memory is what a call allocates beside its input; of the "
         "command, the peak of the process with the mapped file. The command of 0.1.0 drew other random numbers than "
         f"`mheal.select`; now both pick the same. {m['cores']} cores, {m['memory_gb']} GB, {', '.join(m['simd'])}; "
-        f"other work took up to {busy:.0%} of the cores{doubt}. Written by `against_version.py`."
+        f"other work took up to {busy:.0%} of the cores{noisy}. Written by `against_version.py`."
     )
     return f"# This version beside {data['other']}\n\n" + "\n".join(table) + f"\n\n{textwrap.fill(notes, 120)}\n"
 

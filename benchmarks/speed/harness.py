@@ -31,7 +31,7 @@ class Contender:
 
     build: Callable[[], Callable[[], Any]]
     memory: float = 0.0  # bytes it is known to need
-    expected: float | None = None  # seconds, where a probe on a smaller pool has told
+    expected: float | None = None  # seconds, estimated from a smaller pool
     note: str = ""
 
 

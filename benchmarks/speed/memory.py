@@ -31,7 +31,7 @@ def resident() -> dict[str, float]:
 
 
 class Watch(threading.Thread):
-    """Keep the peak of each kind until told to stop."""
+    """Keep the peak of each kind until `done` is set."""
 
     def __init__(self, every: float = 0.002) -> None:
         super().__init__(daemon=True)

@@ -95,8 +95,7 @@ def paper_row(args: Any, book: Book) -> None:
         import mheal
 
         def pick(A: np.ndarray = X, b: int = budget) -> Any:
-            model = mheal.PaperMHEAL(k, init=C0, max_iter=10, tol=0.0, random_state=0)
-            return model.select(A, b).indices
+            return mheal.select(A, b, strategy=mheal.PaperMHEAL(k, init=C0, max_iter=10, tol=0.0)).indices
 
         pick(X[:2000], 2 * k)
         return pick
