@@ -38,7 +38,7 @@ def test_digits_with_an_id_and_a_category(tmp_path, suffix):
     assert source.X.dtype == np.float32
     assert source.X.flags.c_contiguous
     assert source.features.startswith("64 numeric columns (p0, p1, p2, ")
-    assert source.features.endswith(" + 1 one-hot encoded (ink: 3 values)")
+    assert source.features.endswith(" + 1 one-hot encoded (ink: 3 values); ids: sku")
     assert source.ids[:2] == ["00000", "00001"]  # the text of the file, not the number 0
     assert (source.id_column, source.kind, source.items) == ("sku", "table", None)
 
@@ -254,7 +254,7 @@ def test_excel(tmp_path):
     book.save(tmp_path / "pool.xlsx")
     source = read_pool(tmp_path / "pool.xlsx")
     assert source.ids == [f"c{i}" for i in range(9)]
-    assert source.features == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values)"
+    assert source.features == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values); ids: customer_id"
     np.testing.assert_array_equal(source.X[:2], [[0, 19723, 1, 0], [1, 19724, 0, 1]])
 
 
