@@ -58,7 +58,7 @@ def compare(
     from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from .pool import checksum, read, say_source, usable
+    from .pool import checksum, read, say_labels, say_source, usable
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
@@ -89,6 +89,7 @@ def compare(
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
+    say_labels(described, labels, console)
     if missing:
         console.print(f"{described}: {missing:,} rows without a label are left out")
     if kept:

@@ -25,7 +25,7 @@ from ..strategies import Strategy, get
 from ..strategies import names as strategies
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
-from .pool import labels_in, read_with_labels, say_source
+from .pool import labels_in, read_with_labels, say_labels, say_source
 from .request import Request
 
 Rows = npt.NDArray[np.int64]
@@ -62,6 +62,7 @@ class Job:
         start = perf_counter()
         source, labels = self._read()
         say_source(self.request.pool, source, self.console)
+        say_labels(self.request.labeled, labels.values, self.console)
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}

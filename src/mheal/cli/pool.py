@@ -10,7 +10,9 @@ import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
+from ..classes import described
 from ..exceptions import UserError, UserFileError
+from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
 from ..io.read import read_pool
 from ..io.source import Source
@@ -53,6 +55,7 @@ def labels_in(file: str | None, source: Source) -> Labels:
     labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
     places = source.places(labels.rows)
     kept = places >= 0
+    refuse_moved(file, source, places[kept])
     return Labels(places[kept], None if labels.values is None else labels.values[kept])
 
 
@@ -63,6 +66,12 @@ def say_source(pool: str, source: Source, console: Console) -> None:
         console.print(f"{pool}: {note}")
     for file, reason in source.skipped:
         console.print(f"skipped {file}: {reason}")
+
+
+def say_labels(where: str | None, labels: Any, console: Console) -> None:
+    """A line that says how many labels each class has, and others about classes that may go wrong."""
+    for note in described(labels) if labels is not None and len(labels) else ():
+        console.print(f"{where}: {note}")
 
 
 def usable(X: Any, pool: str) -> Any:
