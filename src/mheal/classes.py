@@ -1,6 +1,5 @@
 """Labels: one rule for classes in arrays, lists, columns of tables and files, and for the rows that have a label."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from .validation import as_labeled
 Rows = npt.NDArray[np.int64]
 
 FEW = 20  # so many different fractions may be classes: half stars are, prices are not
-SHOWN = 10  # classes that are listed
-WORDS = "zero one two three four five six seven eight nine ten".split()
 _LARGEST = 2**53  # whole floats beyond it may be rounded
 _REMEDY = "labels must be all whole numbers or all strings"
 
@@ -50,26 +47,6 @@ def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
         counts = f"{len(different):,} different values in {len(classes):,} rows"
         return f"there are {counts}: these are ids or measurements, not classes"
     return None
-
-
-def described(labels: Any) -> list[str]:
-    """How many labels each class has; which have few; and which may be one class that is written in two ways."""
-    counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
-    n, alike = counts.total(), dict[str, list[str]]()
-    few = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
-    notes = [f"{n:,} labels of {len(counts):,} classes: {_listed(dict(counts.most_common()))}"]
-    if few and 2 * len(counts) <= n:
-        notes.append(f"rare classes, of which a model learns little: {_listed(few)}: label more of them, or merge them")
-    for name in counts:
-        plain = name.strip().casefold().replace("_", " ").replace("-", " ")
-        alike.setdefault(str(WORDS.index(plain)) if plain in WORDS else plain.removesuffix(".0"), []).append(name)
-    pairs = [" and ".join(map(repr, names)) for names in alike.values() if len(names) > 1]
-    return notes + [f"{pair} may be one class: write them alike" for pair in pairs]
-
-
-def _listed(counts: dict[str, int]) -> str:
-    listed = ", ".join(f"{name} {many:,}" for name, many in [*counts.items()][:SHOWN])
-    return listed + (f", … ({len(counts):,} in all)" if len(counts) > SHOWN else "")
 
 
 def missing(labels: Any) -> npt.NDArray[np.bool_]:

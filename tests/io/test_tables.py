@@ -254,7 +254,10 @@ def test_excel(tmp_path):
     book.save(tmp_path / "pool.xlsx")
     source = read_pool(tmp_path / "pool.xlsx")
     assert source.ids == [f"c{i}" for i in range(9)]
-    assert source.features == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values); ids: customer_id"
+    assert (
+        source.features
+        == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values); ids: customer_id"
+    )
     np.testing.assert_array_equal(source.X[:2], [[0, 19723, 1, 0], [1, 19724, 0, 1]])
 
 

@@ -126,7 +126,7 @@ def test_cells_that_are_no_values_are_left_out_and_said():
 
 
 def test_complex_numbers_are_refused():
-    with pytest.raises(UserTypeError, match="'z' holds complex.*two columns"):
+    with pytest.raises(UserTypeError, match=r"'z' holds complex.*two columns"):
         mheal.select(customers()[["age"]].assign(z=1j), 5)
 
 

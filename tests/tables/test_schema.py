@@ -128,7 +128,7 @@ def test_a_column_that_tells_few_rows_apart_is_no_feature_beside_texts(beside):
 
 def test_two_columns_of_texts_are_refused():
     texts = [f"a longer text about matter number {i}" for i in range(40)]
-    with pytest.raises(UserError, match="title.*--text"):
+    with pytest.raises(UserError, match=r"title.*--text"):
         chosen({"title": texts, "body": texts[::-1], "topic": ["news", "sport"] * 20})
 
 

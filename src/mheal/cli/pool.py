@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
-from ..classes import described
 from ..exceptions import UserError, UserFileError
 from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
@@ -19,8 +19,12 @@ from ..io.source import Source
 from ..runtime.files import reading
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
+from ..tables.table import shortened
 from ..validation import as_array
 from .options import PoolOptions, names
+
+SHOWN = 10  # classes that are listed
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 def read(
@@ -69,9 +73,26 @@ def say_source(pool: str, source: Source, console: Console) -> None:
 
 
 def say_labels(where: str | None, labels: Any, console: Console) -> None:
-    """A line that says how many labels each class has, and others about classes that may go wrong."""
-    for note in described(labels) if labels is not None and len(labels) else ():
-        console.print(f"{where}: {note}")
+    """How many labels each class has; which have few; and which may be one class that is written in two ways."""
+    if labels is None or not len(labels):
+        return
+    counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+    n, alike = counts.total(), dict[str, list[str]]()
+    console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {_counted(dict(counts.most_common()))}")
+    rare = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
+    if rare and 2 * len(counts) <= n:  # else these are no classes
+        remedy = "a model learns little of them: label more, or merge them"
+        console.print(f"{where}: rare classes: {_counted(rare)}: {remedy}")
+    for name in counts:
+        plain = name.strip().casefold().replace("_", " ").replace("-", " ")
+        alike.setdefault(str(WORDS.index(plain)) if plain in WORDS else plain.removesuffix(".0"), []).append(name)
+    for same in alike.values():
+        if len(same) > 1:
+            console.print(f"{where}: {' and '.join(map(repr, same))} may be one class: write them alike")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
 def usable(X: Any, pool: str) -> Any:

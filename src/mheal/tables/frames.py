@@ -30,17 +30,6 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
     return made
 
 
-def without_labels(frame: Any, labels: Any, rows: Any) -> tuple[Any, list[str]]:
-    """The frame without columns that repeat the labels of these rows, and their names."""
-    columns = as_polars(frame)
-    same = repeating(columns, labels, rows)
-    if not same or len(same) == len(columns.columns):
-        return frame, []
-    if isinstance(frame, pl.DataFrame):
-        return frame.drop(same), same
-    return frame.iloc[:, [i for i, name in enumerate(columns.columns) if name not in same]], same
-
-
 def repeating(frame: pl.DataFrame, labels: Any, rows: Any) -> list[str]:
     """The columns that hold the very labels of these rows, if there are enough of both to tell."""
     given = [_word(value) for value in labels]

@@ -120,7 +120,7 @@ def choose(
     elif text_column is None:
         names, reasons = _usable(table, readable, names)
         left_out |= reasons
-        texts = [] if chosen else [name for name in reasons if _is_text(table, name)]
+        texts = [] if chosen else [n for n, why in reasons.items() if "texts" in why and _is_text(table, n)]
         # Beside texts, columns such as a topic or a rating are no features: they tell few rows apart.
         coarse = not names or bool(texts and 2 * table.frame.select(names).n_unique() <= len(table.frame))
         if coarse and len(texts) == 1:
@@ -150,7 +150,8 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             named = likely[0] if likely else None
         else:
             unnamed = [name for name in list(table.types)[:1] if name in INDEXES]
-            uuids = [name for name, kind in table.types.items() if kind == pl.String and code(name, table.head(name)) == IDS]
+            texts = [name for name, kind in table.types.items() if kind == pl.String]
+            uuids = [name for name in texts if code(name, table.head(name)) == IDS]
             alike = [name for name in (*filter(is_id, table.types), *unnamed, *uuids) if name not in others]
             named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:

@@ -19,7 +19,7 @@ FORMS = {  # how numbers are written
     COMMAS: r"[+-]?([1-9]\d{0,2}([. '_]\d{3})+|\d+)(,\d+)?",
 }
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
-TIMES = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%SZ", "T%H:%M:%S%.fZ", " %H:%M:%S%.f", "T%H:%M:%S%z")
+TIMES = ("", " %H:%M", *(f"{sep}%H:%M:%S%.f{zone}" for sep in " T" for zone in ("", "Z", "%z")))
 DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
 DAY = 86_400_000_000  # microseconds
 
