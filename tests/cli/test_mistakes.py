@@ -37,6 +37,7 @@ IDS = [f"c{i}" for i in range(ROWS)]
 POOL = {"pool.csv": table()}
 LABELLED = {"pool.csv": table(kind=column("x", "y"))}
 S, P = "select pool.csv -b 5", "plan pool.csv"
+L = f"{S} --labeled l.csv"
 C = "compare pool.csv --budgets 5 --seeds 1"
 # What was done: the files, the command, and words of the answer, the last of which are of its remedy.
 CASES = {
@@ -52,7 +53,9 @@ CASES = {
     "a title above the table": ({"pool.csv": "Report\n" + table()}, S, ["line 2 has 2 cells", "delete lines above"]),
     "a cell with a comma": ({"pool.csv": changed(table(), 3, "1,2,3")}, S, ["line 4 has 3 cells", "quote cells"]),
     "two columns of one name": ({"pool.csv": "a,a\n1,2\n3,5\n"}, S, ["two columns are called 'a'", "rename"]),
-    "a matrix in a text file": ({"pool.txt": "1 2 3\n4 5 6\n" * 9}, "select pool.txt -b 5", ["numbers", "save", ".csv"]),
+    "a matrix in a text file": (
+        {"pool.txt": "1 2 3\n4 5 6\n" * 9}, "select pool.txt -b 5", ["numbers", "save", ".csv"],
+    ),
     "a table in a text file": ({"pool.txt": table()}, "select pool.txt -b 5", ["numbers", "save", ".csv"]),
     "a table with spaces": ({"pool.csv": table().replace(",", " ")}, S, ["numbers", "separated by commas"]),
     "an empty text file": ({"pool.txt": "\n\n"}, "select pool.txt -b 5", ["empty", "one text in each line"]),
@@ -61,7 +64,9 @@ CASES = {
         {"s1.csv": "a,b\n1,2\n", "s2.csv": "a,c\n1,2\n"}, "select 's*.csv' -b 1", ["s2.csv has no column 'b'"],
     ),
     # columns
-    "nothing but labels": ({"pool.csv": table(label=column("x", "y"))}, f"{S} --without a,b", ["label", "--columns, --with"]),
+    "nothing but labels": (
+        {"pool.csv": table(label=column("x", "y"))}, f"{S} --without a,b", ["label", "--columns, --with"],
+    ),
     "nothing but ids": ({"pool.csv": table(customer_id=IDS)}, f"{S} --without a,b", ["only ids", "--columns, --with"]),
     "two columns of texts": (
         {"pool.csv": table(title=texts(), body=texts()[::-1])}, f"{S} --without a,b", ["title", "body", "--text"],
@@ -73,45 +78,53 @@ CASES = {
     "another that is not there": (POOL, f"{S} --with q", ["no column 'q'", "it has a, b"]),
     "a text column that is not there": (POOL, f"{S} --text q", ["no column 'q'", "it has a, b"]),
     "an id that is not there": (POOL, f"{S} --id q", ["no column 'q'", "it has a, b"]),
-    "a column in and out": (POOL, f"{S} --columns a --without a", ["'a' is kept out"]),
+    "a column in and out": (POOL, f"{S} --columns a --without a", ["'a' is kept out", "name it once"]),
     "columns and a text": (POOL, f"{S} --columns a --text b", ["either the text column or the columns"]),
     "no columns": (POOL, f"{S} --columns ''", ["one or more different columns"]),
     "texts as a feature": ({"pool.csv": table(t=texts())}, f"{S} --columns a,t", ["'t'", "name it as the text column"]),
     "numbers as texts": (POOL, f"{S} --text a", ["holds numbers, not texts", "save"]),
-    "columns of an array": ({"pool.npy": None}, "select pool.npy -b 5 --columns a", ["not a table", "leave out columns"]),
+    "columns of an array": (
+        {"pool.npy": None}, "select pool.npy -b 5 --columns a", ["not a table", "leave out columns"],
+    ),
     "one value everywhere": ({"pool.csv": "a,b\n" + "1,2\n" * 9}, S, ["equal"]),
     "few different rows": (
-        {"pool.csv": table(c=column(1, 2, 3))}, "select pool.csv -b 9 --columns c", ["after 3 picks", "give a budget of at most 3"],
+        {"pool.csv": table(c=column(1, 2, 3))}, "select pool.csv -b 9 --columns c",
+        ["after 3 picks", "give a budget of at most 3"],
     ),
     "infinity": ({"pool.csv": changed(table(), 3, "inf,1")}, S, ["row 2, column 'a' is infinite", "drop their rows"]),
     "missing values refused": (
-        {"pool.csv": changed(table(), 3, ",1")}, f"{S} --missing refuse", ["row 2, column 'a'", "(a: 1)", "fill them in"],
+        {"pool.csv": changed(table(), 3, ",1")}, f"{S} --missing refuse",
+        ["row 2, column 'a'", "(a: 1)", "fill them in"],
     ),
     "a gap in every row": (
         {"pool.csv": "a,b\n" + "1,\n,2\n" * 9}, f"{S} --missing drop", ["every row", "a: 9, b: 9", "fill them in"],
     ),
     "another treatment of gaps": (POOL, f"{S} --missing mean", ["impute, drop, refuse"]),
     # ids
-    "an id twice": ({"pool.csv": table(id=["c1", *IDS[1:]])}, S, ["'c1'", "rows 0 and 1", "make ids unique", "--without"]),
+    "an id twice": (
+        {"pool.csv": table(id=["c1", *IDS[1:]])}, S, ["'c1'", "rows 0 and 1", "make ids unique", "--without"],
+    ),
     "an empty id": ({"pool.csv": table(id=[None, *IDS[1:]])}, S, ["row 0 has no id", "fill it in"]),
     "a customer twice": (
         {"pool.csv": table(customer_id=["c1", *IDS[1:]])}, S, ["'c1' in column 'customer_id'", "make ids unique"],
     ),
-    "an id that repeats, by name": ({"pool.csv": table(kind=column("x", "y"))}, f"{S} --id kind", ["'x'", "make ids unique"]),
+    "an id that repeats, by name": (
+        {"pool.csv": table(kind=column("x", "y"))}, f"{S} --id kind", ["'x'", "make ids unique"],
+    ),
     # labels
     "labels that are not there": (POOL, f"{S} --labeled labels.csv", ["no file 'labels.csv'"]),
-    "labels of no row": (POOL | {"l.csv": "name,label\nx,1\n"}, f"{S} --labeled l.csv", ["no column 'row'", "it has name"]),
-    "a row that is not there": (POOL | {"l.csv": "row,label\n40,x\n"}, f"{S} --labeled l.csv", ["row 40", "0 to 39"]),
-    "a row that is no number": (POOL | {"l.csv": "row,label\nx,y\n"}, f"{S} --labeled l.csv", ["'x' is not a row number"]),
-    "two labels of a row": (POOL | {"l.csv": "row,label\n3,x\n3,y\n"}, f"{S} --labeled l.csv", ["'x' and 'y'", "keep one"]),
+    "labels of no row": (POOL | {"l.csv": "name,label\nx,1\n"}, L, ["no column 'row'", "it has name"]),
+    "a row that is not there": (POOL | {"l.csv": "row,label\n40,x\n"}, L, ["row 40", "0 to 39"]),
+    "a row that is no number": (POOL | {"l.csv": "row,label\nx,y\n"}, L, ["'x' is not a row number"]),
+    "two labels of a row": (POOL | {"l.csv": "row,label\n3,x\n3,y\n"}, L, ["'x' and 'y'", "keep one"]),
     "an id that is not in the pool": (
-        {"pool.csv": table(id=IDS), "l.csv": "id,label\nzz,x\n"}, f"{S} --labeled l.csv", ["no row", "the id 'zz'"],
+        {"pool.csv": table(id=IDS), "l.csv": "id,label\nzz,x\n"}, L, ["no row", "the id 'zz'"],
     ),
     "ids for a pool without": (
-        POOL | {"l.csv": "id,label\nc1,x\n"}, f"{S} --labeled l.csv", ["'id'", "name its id column"],
+        POOL | {"l.csv": "id,label\nc1,x\n"}, L, ["'id'", "name its id column"],
     ),
     "all is labelled": (
-        POOL | {"l.csv": "row,label\n" + "".join(f"{i},x\n" for i in range(ROWS))}, f"{S} --labeled l.csv",
+        POOL | {"l.csv": "row,label\n" + "".join(f"{i},x\n" for i in range(ROWS))}, L,
         ["every row is labelled"],
     ),
     "an export that is none": (POOL | {"l.json": '{"a": 1}'}, f"{S} --labeled l.json", ["list of tasks"]),
@@ -128,13 +141,17 @@ CASES = {
     "a folder that is not there": (POOL, f"{S} -o out/picks.csv", ["no folder 'out'"]),
     "pictures of a table": (POOL, f"{S} --embed pixels", ["pixels"]),
     "a size that is none": (POOL, f"{S} --max-memory much", ["'much'", "4GB"]),
-    "probabilities of other rows": (POOL | {"p.csv": "x,y\n0.5,0.5\n"}, f"{S} --proba p.csv --strategy margin", ["40 rows"]),
+    "probabilities of other rows": (
+        POOL | {"p.csv": "x,y\n0.5,0.5\n"}, f"{S} --proba p.csv --strategy margin", ["40 rows"],
+    ),
     # compare and plan
     "no target": (POOL, "compare pool.csv", ["--target"]),
     "a target that is not there": (LABELLED, f"{C} -t kid", ["'kid'", "did you mean 'kind'"]),
     "a target of measurements": (POOL, f"{C} -t a", ["measurements", "bin them"]),
     "a target of ids": ({"pool.csv": table(name=IDS)}, f"{C} -t name", ["not classes", "name another target"]),
-    "a target of one class": ({"pool.csv": table(kind=column("x"))}, f"{C} -t kind", ["one class", "name another target"]),
+    "a target of one class": (
+        {"pool.csv": table(kind=column("x"))}, f"{C} -t kind", ["one class", "name another target"],
+    ),
     "a class with one row": (
         {"pool.csv": table(kind=["z", *column("x", "y")[1:]])}, f"{C} -t kind", ["'z' has 1 row", "merge"],
     ),

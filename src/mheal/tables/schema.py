@@ -99,7 +99,9 @@ def choose(
     kept_out = [*([id_column] if id_column is not None else []), *without]
     for name in chosen:
         if name in kept_out:
-            raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
+            raise UserError(
+                f"{table.name}: column {name!r} is kept out of the features, so it cannot be one: name it once"
+            )
     for name in (*kept_out, *chosen):
         if name not in table.types:
             raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
