@@ -41,8 +41,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         raise UserError("X has rows of different lengths: give each row the same columns") from error
     if A.dtype.kind in "OUS":
         if A.ndim == 0:
-            wrong = f"X must be an array of rows and columns, got {type(X).__name__}"
-            raise UserTypeError(f"{wrong}: give an array or a frame, of a file what pandas.read_csv returns")
+            raise UserTypeError(f"X must be an array, got {type(X).__name__}: read files first (pandas.read_csv)")
         A = _from_objects(A)
     refuse_dtype(A.dtype)
     refuse_shape(A.shape)
@@ -52,9 +51,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 def refuse_dtype(dtype: np.dtype[Any]) -> None:
     """Refuse X of a type that is no real number."""
     if dtype.kind not in "fiub":
-        frame = "give a pandas or polars frame, where dates become days"
-        remedy = frame if dtype.kind in "mM" else "convert it to real numbers first"
-        raise UserTypeError(f"X has dtype {dtype}: {remedy}")
+        raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers; in a frame, dates become days")
 
 
 def refuse_shape(shape: tuple[int, ...]) -> None:
@@ -108,9 +105,8 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     if rows.size == 0:
         return np.empty(0, np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        remedy = ": of a frame's index take X.index.get_indexer(labeled)" if rows.dtype.kind in "OUS" else ""
         wrong = f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}"
-        raise UserTypeError(wrong + remedy)
+        raise UserTypeError(f"{wrong}: X.index.get_indexer turns the names in a frame's index into numbers")
     outside = (rows < 0) | (rows >= n)
     if outside.any():
         raise UserError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")
@@ -124,10 +120,8 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
     """A row of class probabilities for each of n rows (None: any number of rows), one column for each class."""
     if hasattr(proba, "detach"):
         proba = proba.detach().float().cpu().numpy()
-    if hasattr(proba, "toarray"):
-        raise UserTypeError("proba is sparse: give proba.toarray()")
-    if np.ma.is_masked(proba):
-        raise UserError("proba has masked cells: predict them too")
+    if hasattr(proba, "toarray") or np.ma.is_masked(proba):
+        raise UserTypeError("proba is sparse or masked: give proba.toarray(), or predict the masked rows too")
     values = np.asarray(proba)
     if values.dtype.kind not in "fiub":
         raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")

@@ -53,12 +53,12 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
     others = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items()}
     shown = [f"{name}: {n:,}" + (f", with {others[name]}" if others.get(name) else "") for name, n in absent.items()]
-    counts = shortened(shown, SHOWN)
+    counts, few = ", ".join(shown), shortened(shown, 5)
     if absent and missing == "drop":
         kept = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
         left = len(frame) - n_empty - int(kept.sum())
         if not kept.any():
-            raise UserError(f"{table.name}: every row has a missing value ({counts}): fill them in instead")
+            raise UserError(f"{table.name}: every row has a missing value ({few}): fill them in instead")
         notes.append(f"{left:,} rows with missing values are left out ({counts})")
         absent = {}
 
@@ -67,7 +67,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
         row = first_row(frame[refused[0]].is_null() & ~empty)
         why = "an embedding cannot be filled in: drop such rows (--missing drop)"
         if missing == "refuse":
-            why = f"missing values are refused ({counts}): fill them in, drop the rows, or leave the columns out"
+            why = f"missing values are refused ({few}): fill them in, drop the rows, or leave the columns out"
         raise UserError(f"{table.name}: row {row}, column {refused[0]!r} is empty, and {why}")
 
     rows = None if kept.all() else np.flatnonzero(kept.to_numpy())

@@ -152,8 +152,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             named = likely[0] if likely else None
         else:
             unnamed = [name for name in list(table.types)[:1] if name in INDEXES]
-            texts = [name for name, kind in table.types.items() if kind == pl.String]
-            uuids = [name for name in texts if code(name, table.head(name)) == IDS]
+            uuids = [n for n, kind in table.types.items() if kind == pl.String and code(n, table.head(n)) == IDS]
             alike = [name for name in (*filter(is_id, table.types), *unnamed, *uuids) if name not in others]
             named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:

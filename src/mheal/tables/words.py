@@ -15,12 +15,14 @@ MONEY = "€$£¥₹"
 COMMAS = "decimal commas"
 FORMS = {  # how numbers are written
     "": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
-    "thousands": r"[+-]?([1-9]\d{0,2}([, '_]\d{3})+|\d+)(\.\d+)?",
-    COMMAS: r"[+-]?([1-9]\d{0,2}([. '_]\d{3})+|\d+)(,\d+)?",
+    "thousands": r"[+-]?([1-9]\d{0,2}([,\s'_]\d{3})+|\d+)(\.\d+)?",
+    COMMAS: r"[+-]?([1-9]\d{0,2}([.\s'_]\d{3})+|\d+)(,\d+)?",
 }
-DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
-TIMES = ("", " %H:%M", *(f"{sep}%H:%M:%S%.f{zone}" for sep in " T" for zone in ("", "Z", "%z")))
-DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
+DAYS = ("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%y", "%d %B %y", "%d-%B-%y", "%B %d, %y")
+DATES = ("%Y-%m-%d", "%Y/%m/%d", *(form for day in DAYS for form in (day, day.replace("%y", "%Y"))), "%Y%m%d")
+CLOCK = ("%H:%M:%S%.f", "%H:%M:%S%.fZ", "%H:%M:%S%.f%z")
+TIMES = ("", " %H:%M", " %I:%M %p", " %I:%M:%S %p", *(sep + clock for sep in " T" for clock in CLOCK))
+DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,9}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2,8} \d{1,2}, \d{2,4}|^(19|20)\d{6}$")
 DAY = 86_400_000_000  # microseconds
 
 
@@ -33,8 +35,8 @@ class Converted(NamedTuple):
 
 
 def without_missing(column: pl.Series) -> pl.Series:
-    """A text column without surrounding space, with null for "NA", "?" and other words for nothing."""
-    text = column.str.strip_chars()
+    """A text column without surrounding space, with null for "NA", "?" and other words for nothing, and "-" for "−"."""
+    text = column.str.strip_chars().str.replace(r"^\u2212", "-")
     return text.set(text.str.to_lowercase().is_in(MISSING), None)
 
 
@@ -61,7 +63,7 @@ def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Con
     numbers_there = int(found[form].sum())
     if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
-    values = bare.str.replace_all(r"[ '_]", "")
+    values = bare.str.replace_all(r"[\s'_]", "")
     if form == "thousands":
         values = values.str.replace_all(",", "", literal=True)
     elif form:
