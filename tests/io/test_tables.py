@@ -365,3 +365,8 @@ def test_a_table_in_a_text_file_is_refused(tmp_path, text):
 def test_texts_with_numbers_are_texts(tmp_path, line):
     (tmp_path / "pool.txt").write_text("\n".join([line, *(f"word {i} and more" for i in range(9))]))
     assert len(read_pool(tmp_path / "pool.txt").X) == 10
+
+
+def test_lines_may_end_as_on_old_computers(tmp_path):
+    (tmp_path / "pool.csv").write_bytes(b"a,b\r1,2\r3,4\r")
+    assert read_pool(tmp_path / "pool.csv").X.tolist() == [[1, 2], [3, 4]]

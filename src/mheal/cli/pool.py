@@ -45,11 +45,19 @@ def read_with_labels(
     """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
     source = read(options, console, seed)
     labels = labels_in(labeled, source)
-    if source.cells is not None and labels.values is not None:
+    return without_answers(options, source, labels.values, labels.rows, console, seed), labels
+
+
+def without_answers(
+    options: PoolOptions, source: Source, labels: Any, rows: Any, console: Console, seed: int = 0,
+    target: str | None = None,
+) -> Source:  # fmt: skip
+    """The pool, read again if columns that nobody named as features repeat the labels of these rows of X."""
+    if source.cells is not None and labels is not None:
         free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
-        if answers := repeating(free, labels.values, labels.rows):
-            source = read(options, console, seed, answers=answers)
-    return source, labels
+        if answers := repeating(free, labels, rows):
+            return read(options, console, seed, target, answers)
+    return source
 
 
 def labels_in(file: str | None, source: Source) -> Labels:

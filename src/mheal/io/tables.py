@@ -187,6 +187,7 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> 
 
     usual : the separator where none splits the lines
     """
+    content = content if b"\n" in content else content.replace(b"\r", b"\n")
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
     separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
     if "\0" in first:
