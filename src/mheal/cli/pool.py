@@ -82,6 +82,8 @@ def say_source(pool: str, source: Source, console: Console) -> None:
 
 def say_labels(where: str | None, labels: Any, console: Console) -> None:
     """How many labels each class has; which have few; and which may be one class that is written in two ways."""
+    if where is not None and labels is None:
+        console.print(f"{where} has no column 'label': its rows are avoided, but their labels are not known")
     if labels is None or not len(labels):
         return
     counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
