@@ -1,12 +1,18 @@
 """Bad input gets one line that names the row or column, and the remedy."""
 
+import warnings
+from datetime import date
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from mheal import MHEAL, PaperMHEAL
+import mheal
+from mheal import MHEAL, PaperMHEAL, SphericalKMeans
+from mheal.exceptions import UserError, UserTypeError
 
 X = load_digits().data.astype(np.float32)
 
@@ -73,3 +79,40 @@ def test_bad_input_gets_one_clear_line(case):
 def test_parameters_of_the_paper_are_checked(parameter):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter of PaperMHEAL"):
         PaperMHEAL(**{parameter: 0}).select(X, 5)
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        ("pool.csv", "got str.*read_csv"),
+        (pl.LazyFrame({"a": [1, 2]}), "got LazyFrame"),
+        (["a text", "another"], r"'a text' at row 0.*mheal\.embed"),
+        ([["a", 1], ["b", 2]], "'a' at row 0, column 0.*frame"),
+        (np.array([["2024-01-01"], ["2024-01-02"]], "datetime64[D]"), "in a frame, dates become days"),
+        (np.array([[date(2024, 1, 1), 5]], object), "2024.*row 0, column 0.*give a pandas or polars frame"),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_answered_with_the_remedy(pool, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserTypeError, match=message):
+            mheal.select(pool, 1)
+
+
+def test_rows_cannot_be_named_by_an_index():
+    with pytest.raises(UserTypeError, match="get_indexer"):
+        mheal.select(pd.DataFrame({"a": [1.0, 2, 4]}, index=["u", "v", "w"]), 1, labeled=["u"], y=["x"])
+
+
+def test_a_generator_is_a_seed():
+    picks = [mheal.select(X, 20, strategy="random", random_state=np.random.default_rng(seed)) for seed in (7, 7, 8)]
+    assert picks[0].indices.tolist() == picks[1].indices.tolist() != picks[2].indices.tolist()
+    generators = [np.random.default_rng(7) for _ in range(2)]
+    fitted = [SphericalKMeans(4, random_state=one).fit(X[:300]) for one in generators]
+    np.testing.assert_array_equal(fitted[0].labels_, fitted[1].labels_)
+
+
+def test_nan_in_a_frame_is_named_by_its_column():
+    frame = pd.DataFrame({"age": [1.0, 2, 3, 4], "height": [1.0, np.nan, 3, 2]})
+    with pytest.raises(UserError, match="row 1, column 'height'"):
+        mheal.select(frame, 2, missing="refuse")

@@ -126,14 +126,14 @@ def _of_frame(frame: Any, missing: "Missing", labeled: Any, y: Any) -> tuple[npt
 
     Where all rows are kept, these are None, and `labeled` and y are as given.
     """
-    from .tables.frames import frame_features, without_labels
+    from .tables.frames import as_polars, frame_features, repeating
 
-    n = len(frame)
+    n, frame = len(frame), as_polars(frame)
     rows, known, labels = split_labels(labeled, y, n)
-    if y is not None:
-        frame, same = without_labels(frame, labels, known)
-        if same:
-            warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
+    same = repeating(frame, labels, known)
+    if 0 < len(same) < len(frame.columns):
+        frame = frame.drop(same)
+        warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
     made = frame_features(frame, missing, stacklevel=4)
     if made.kept is not None:
         labeled = np.isin(made.kept, rows)

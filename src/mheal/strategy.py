@@ -21,7 +21,7 @@ from ._version import __version__
 from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
-from .estimators import fit_on_pool
+from .estimators import fit_on_pool, resolve_estimator
 from .exceptions import UserError, UserTypeError
 from .parameters import allowed, check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
@@ -227,6 +227,8 @@ class Strategy(BaseEstimator, ABC):
                 return model
         if model is None and not len(labels):
             raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
+        if isinstance(estimator, str):
+            resolve_estimator(estimator)  # a name that is wrong is an error even where the model is not used
         why: str | None
         if len(labeled) < self.min_labels and not self.needs_model:
             why = f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}"

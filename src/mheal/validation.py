@@ -41,7 +41,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         raise UserError("X has rows of different lengths: give each row the same columns") from error
     if A.dtype.kind in "OUS":
         if A.ndim == 0:
-            raise UserTypeError(f"X must be an array of rows and columns, got {type(X).__name__}")
+            raise UserTypeError(f"X must be an array, got {type(X).__name__}: read files first (pandas.read_csv)")
         A = _from_objects(A)
     refuse_dtype(A.dtype)
     refuse_shape(A.shape)
@@ -51,7 +51,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 def refuse_dtype(dtype: np.dtype[Any]) -> None:
     """Refuse X of a type that is no real number."""
     if dtype.kind not in "fiub":
-        raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers first")
+        raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers; in a frame, dates become days")
 
 
 def refuse_shape(shape: tuple[int, ...]) -> None:
@@ -105,7 +105,8 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     if rows.size == 0:
         return np.empty(0, np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise UserTypeError(f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}")
+        wrong = f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}"
+        raise UserTypeError(f"{wrong}: X.index.get_indexer turns the names in a frame's index into numbers")
     outside = (rows < 0) | (rows >= n)
     if outside.any():
         raise UserError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")
@@ -119,10 +120,8 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
     """A row of class probabilities for each of n rows (None: any number of rows), one column for each class."""
     if hasattr(proba, "detach"):
         proba = proba.detach().float().cpu().numpy()
-    if hasattr(proba, "toarray"):
-        raise UserTypeError("proba is sparse: give proba.toarray()")
-    if np.ma.is_masked(proba):
-        raise UserError("proba has masked cells: predict them too")
+    if hasattr(proba, "toarray") or np.ma.is_masked(proba):
+        raise UserTypeError("proba is sparse or masked: give proba.toarray(), or predict the masked rows too")
     values = np.asarray(proba)
     if values.dtype.kind not in "fiub":
         raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")
@@ -161,7 +160,7 @@ def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a pandas or Polars frame."""
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+    return hasattr(X, "to_numpy") and hasattr(X, "columns")
 
 
 def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
@@ -190,15 +189,16 @@ def _whole(value: Any, rule: str) -> int:
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Objects that are numbers after all, or an error that names the first one that is not."""
-    for at, value in np.ndenumerate(A):
+    for at, value in np.ndenumerate(A.astype(object)):
         try:
             if isinstance(value, str | bytes):
                 raise TypeError
             float(value)
         except (TypeError, ValueError):
-            place = f"row {at[0]}" + (f", column {at[1]}" if len(at) > 1 else "")
-            wrong = f"X has {value!r} at {place}, which is not a number"
-            raise UserTypeError(f"{wrong}: encode or drop such columns") from None
+            place, remedy = f"row {at[0]}", "embed texts first (mheal.embed.embed)"
+            if len(at) > 1:
+                place, remedy = f"{place}, column {at[1]}", "give a pandas or polars frame, or encode such columns"
+            raise UserTypeError(f"X has {value!r} at {place}, which is not a number: {remedy}") from None
     return A.astype(np.float64)
 
 

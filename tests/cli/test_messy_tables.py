@@ -90,6 +90,54 @@ def test_a_column_that_repeats_the_labels_is_left_out(command, capsys):
     assert "status: 2 values" in said
 
 
+def test_a_column_that_repeats_the_target_is_left_out(capsys):
+    table = loans().rename({"label": "status"})
+    table.write_csv("loans.csv")
+    table.select("customer_id", label="status").write_csv("l.csv")
+    line = "compare loans.csv --target l.csv --budgets 10 --seeds 1 --strategies random -o"
+    said = run(f"{line} out", capsys)[1]
+    assert "status (holds labels)" in said
+    assert "status: 2 values" in run(f"{line} with --with status", capsys)[1]
+    table.drop("status").write_csv("loans.csv")
+    assert run(f"{line} clean", capsys)[0] == 0
+    assert pl.read_csv("out/curves.csv").drop("seconds").equals(pl.read_csv("clean/curves.csv").drop("seconds"))
+
+
+def test_the_plan_does_not_read_the_answer_from_the_pool(capsys):
+    loans().select("customer_id", "label").head(60).write_csv("l.csv")
+    main(shlex.split("plan loans.csv --labeled l.csv --target-accuracy 0.9"))
+    found = capsys.readouterr().out
+    loans().drop("label").write_csv("loans.csv")
+    main(shlex.split("plan loans.csv --labeled l.csv --target-accuracy 0.9"))
+    assert capsys.readouterr().out == found
+
+
+@pytest.mark.parametrize("command", ["select loans.csv -b 5", "plan loans.csv"])
+def test_classes_are_counted_and_odd_ones_are_said(command, capsys):
+    labels = ["good"] * 40 + ["bad"] * 30 + ["1"] * 8 + ["one"] * 8 + ["ugly"]
+    loans().select("customer_id", label=pl.Series(labels + [None] * (ROWS - len(labels)))).write_csv("l.csv")
+    said = run(f"{command} --labeled l.csv", capsys)[1]
+    assert "87 labels of 5 classes: good 40, bad 30, 1 8, one 8, ugly 1" in said
+    assert "rare classes: ugly 1:" in said
+    assert "'1' and 'one' may be one class" in said
+
+
+@pytest.mark.parametrize("name", ["Label", "class", "kind"])
+def test_labels_under_another_name_are_not_lost_in_silence(name, capsys):
+    loans().select("customer_id", pl.col("label").alias(name)).head(60).write_csv("l.csv")
+    assert "l.csv has no column 'label'" in run("select loans.csv -b 5 --labeled l.csv", capsys)[1]
+
+
+def test_the_classes_of_a_target_are_counted(capsys):
+    labels = ["Good", "good", "bad"] * (ROWS // 3)
+    labels[3] = labels[4] = "rare"
+    loans(label=labels).write_csv("loans.csv")
+    said = run("compare loans.csv -t label --budgets 10 --seeds 1 --strategies random", capsys)[1]
+    assert "120 labels of 4 classes: bad 40, Good 39, good 39, rare 2" in said
+    assert "rare classes: rare 2:" in said
+    assert "'Good' and 'good' may be one class" in said
+
+
 def test_picks_through_python_are_those_of_the_command_line(capsys):
     assert run("select loans.csv -b 20", capsys)[0] == 0
     with pytest.warns(mheal.exceptions.DataWarning):

@@ -129,3 +129,10 @@ def test_what_is_no_use_gets_one_line(desk, capfd, proba, more, words):
     assert words in said
     assert sum(line.startswith("mheal:") for line in said.splitlines()) == 1
     assert not (desk / "picks.csv").exists()
+
+
+def test_classes_may_be_called_anything():
+    assert run("select pool.npy -b 30 --labeled labeled.csv --proba proba.npy") == 0
+    pl.DataFrame(PROBA, schema=["y", "target", "n", *"abcdefg"]).write_csv("proba.csv")
+    assert run("select pool.npy -b 30 --labeled labeled.csv --proba proba.csv -o table.csv") == 0
+    np.testing.assert_array_equal(rows("table.csv"), rows())

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
+from mheal.exceptions import UserError
 from mheal.io.read import read_pool
 
 DIGITS = load_digits()
@@ -38,7 +39,7 @@ def test_digits_with_an_id_and_a_category(tmp_path, suffix):
     assert source.X.dtype == np.float32
     assert source.X.flags.c_contiguous
     assert source.features.startswith("64 numeric columns (p0, p1, p2, ")
-    assert source.features.endswith(" + 1 one-hot encoded (ink: 3 values)")
+    assert source.features.endswith(" + 1 one-hot encoded (ink: 3 values); ids: sku")
     assert source.ids[:2] == ["00000", "00001"]  # the text of the file, not the number 0
     assert (source.id_column, source.kind, source.items) == ("sku", "table", None)
 
@@ -254,7 +255,10 @@ def test_excel(tmp_path):
     book.save(tmp_path / "pool.xlsx")
     source = read_pool(tmp_path / "pool.xlsx")
     assert source.ids == [f"c{i}" for i in range(9)]
-    assert source.features == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values)"
+    assert (
+        source.features
+        == "2 numeric columns (age, when [dates]) + 1 one-hot encoded (kind: 2 values); ids: customer_id"
+    )
     np.testing.assert_array_equal(source.X[:2], [[0, 19723, 1, 0], [1, 19724, 0, 1]])
 
 
@@ -327,3 +331,42 @@ def test_shards_with_other_columns(tmp_path, other, message):
     write(tmp_path, json.dumps(other), "b.jsonl")
     with pytest.raises(ValueError, match=message):
         read_pool(tmp_path / "*.jsonl")
+
+
+def test_a_first_line_of_data_is_no_header(tmp_path):
+    (tmp_path / "iris.csv").write_text("5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n")
+    assert read_pool(tmp_path / "iris.csv").X.shape == (3, 4)
+    (tmp_path / "shares.csv").write_text("name,0.25,0.5\na,1.5,3.5\nb,4.9,3.0\n")
+    assert read_pool(tmp_path / "shares.csv").X.shape == (2, 4)
+
+
+def test_space_around_names_is_no_part_of_them(tmp_path):
+    (tmp_path / "pool.csv").write_text("a, b, label\n1,2,x\n3,5,y\n")
+    assert read_pool(tmp_path / "pool.csv", columns=["b"]).X.tolist() == [[2], [5]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n" + "1.5,2.5\n" * 9,
+        "1.5\t2.5\n" * 9,
+        "x y\n" + "1 2\n" * 9,
+        "5.1,3.5,1.4,Iris-setosa\n" * 9,
+        "height\n" + "1.85\n" * 9,
+    ],
+)
+def test_a_table_in_a_text_file_is_refused(tmp_path, text):
+    (tmp_path / "pool.txt").write_text(text)
+    with pytest.raises(UserError, match=r"holds numbers, not texts: .*\.csv"):
+        read_pool(tmp_path / "pool.txt")
+
+
+@pytest.mark.parametrize("line", ["10 apples and 3 pears", "2024-01-05 paid", "3 x M4 screws", "7"])
+def test_texts_with_numbers_are_texts(tmp_path, line):
+    (tmp_path / "pool.txt").write_text("\n".join([line, *(f"word {i} and more" for i in range(9))]))
+    assert len(read_pool(tmp_path / "pool.txt").X) == 10
+
+
+def test_lines_may_end_as_on_old_computers(tmp_path):
+    (tmp_path / "pool.csv").write_bytes(b"a,b\r1,2\r3,4\r")
+    assert read_pool(tmp_path / "pool.csv").X.tolist() == [[1, 2], [3, 4]]

@@ -7,6 +7,7 @@ import pytest
 
 import mheal
 from mheal.exceptions import DataWarning, UserError, UserTypeError
+from mheal.tables.frames import as_polars
 
 
 def customers(n=200, seed=0):
@@ -97,3 +98,38 @@ def test_arrays_of_polars_are_embeddings():
     assert mheal.select(pl.DataFrame({"e": X}), 5, scaling="raw").indices.tolist() == (
         mheal.select(X, 5, scaling="raw").indices.tolist()
     )
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_dates_with_a_time_zone_are_days(zone):
+    frame = customers()[["age", "since"]].assign(since=lambda f: f["since"].dt.tz_localize(zone))
+    frame.iloc[3, 1] = pd.NaT
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DataWarning)
+        mheal.select(frame, 5)
+    days = as_polars(frame)["since"]
+    assert days.null_count() == 1
+    assert days[0] == frame["since"].iloc[0].tz_convert("UTC").tz_localize(None)
+
+
+def test_lists_and_arrays_in_pandas_are_embeddings():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    expected = mheal.select(X, 5, scaling="raw").indices.tolist()
+    for rows in (X.tolist(), list(X)):
+        assert mheal.select(pd.DataFrame({"e": rows}), 5, scaling="raw").indices.tolist() == expected
+
+
+def test_cells_that_are_no_values_are_left_out_and_said():
+    with pytest.warns(DataWarning, match=r"extra \(neither numbers nor text\)"):
+        mheal.select(customers()[["age"]].assign(extra=[{"a": i} for i in range(200)]), 5)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(UserTypeError, match=r"'z' holds complex.*two columns"):
+        mheal.select(customers()[["age"]].assign(z=1j), 5)
+
+
+def test_ids_are_said():
+    with pytest.warns(DataWarning, match="ids: customer_id"):
+        mheal.select(customers()[["customer_id", "age"]], 5)

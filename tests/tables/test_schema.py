@@ -115,3 +115,32 @@ def test_texts_beside_labels_are_read():
     schema = chosen({"text": texts, "category": [f"kind {i % 25}" for i in range(40)]})
     assert schema.text_column == "text"
     assert "category" in schema.left_out
+
+
+@pytest.mark.parametrize("beside", [["news", "sport"] * 20, [1, 2, 3, 4, 5] * 8, ["yes", "no"] * 20])
+def test_a_column_that_tells_few_rows_apart_is_no_feature_beside_texts(beside):
+    texts = [f"a longer text about matter number {i}" for i in range(40)]
+    schema = chosen({"text": texts, "topic": beside})
+    assert (schema.text_column, schema.names, schema.left_out) == ("text", [], {"topic": "not the text"})
+    assert chosen({"text": texts, "topic": beside}, also=["topic"]).names == ["topic"]
+    assert chosen({"text": texts, "size": [i * i % 41 for i in range(40)]}).names == ["size"]
+
+
+def test_two_columns_of_texts_are_refused():
+    texts = [f"a longer text about matter number {i}" for i in range(40)]
+    with pytest.raises(UserError, match=r"title.*--text"):
+        chosen({"title": texts, "body": texts[::-1], "topic": ["news", "sport"] * 20})
+
+
+@pytest.mark.parametrize("odd", [None, "c0"])
+def test_a_column_that_names_nearly_all_rows_must_name_each(odd):
+    ids = [f"c{i}" for i in range(39)] + [odd]
+    with pytest.raises(UserError, match="39.*customer_id.*--without" if odd is None else "0 and 39.*--without"):
+        chosen({"customer_id": ids, "a": [i * i % 41 for i in range(40)]})
+
+
+def test_columns_of_uuids_name_the_rows_whatever_their_name():
+    ids = [f"{i:08x}-0000-4000-8000-000000000000" for i in (7, 3, 9, 1)]
+    schema = chosen(NUMBERS | {"ref": ids})
+    assert (schema.id_column, schema.names) == ("ref", ["a", "b"])
+    assert schema.description.endswith("ids: ref")

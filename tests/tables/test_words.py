@@ -1,6 +1,7 @@
 import polars as pl
 import pytest
 
+from mheal.tables.table import Table
 from mheal.tables.words import as_numbers, without_missing
 
 
@@ -17,6 +18,7 @@ def converted(words):
         (["1 234", "5"], [1234, 5], "with thousands"),
         (["3,14", "2,5"], [3.14, 2.5], "with decimal commas"),
         (["1.234,5", "0,25"], [1234.5, 0.25], "with decimal commas"),
+        (["0,126", "-0,345", "1,250"], [0.126, -0.345, 1.25], "with decimal commas"),  # no thousands begin with 0
         (["€5", "€ 6.50", "-€3"], [5, 6.5, -3], "with €"),
         (["5 €", "7,5 €"], [5, 7.5], "with decimal commas, with €"),
         (["$1,234.50", "$3"], [1234.5, 3], "with thousands, with $"),
@@ -25,11 +27,17 @@ def converted(words):
         (["TRUE", "false"], [1, 0], "yes or no"),
         (["1970-01-03", "1970-02-01"], [2, 31], "dates"),
         (["1970-01-01 12:00:00", "1970-01-02 00:00:00"], [0.5, 1], "dates"),
-        (["03/04/1970", "13/04/1970"], [92, 102], "dates"),  # the day comes first: there is no month 13
+        (["03/04/1970", "13/04/1970"], [92, 102], "dates as %d/%m/%Y"),  # the day comes first: there is no month 13
         (["4. Jan 1970"], None, None),
-        (["02.01.1970", "31.12.1970"], [1, 364], "dates"),
-        (["Jan 5, 1970"], [4], "dates"),
+        (["02.01.1970", "31.12.1970"], [1, 364], "dates as %d.%m.%Y"),
+        (["Jan 5, 1970"], [4], "dates as %B %d, %Y"),
+        (["1970-01-02T01:00:00+01:00", "1970-01-02T12:00:00+00:00"], [1, 1.5], "dates"),
         (["12:30", "13:40"], None, None),
+        (["12/31/69", "01/01/00"], [36524, 10957], "dates as %m/%d/%y"),
+        (["31-Dec-99", "02-Jan-00"], [10956, 10958], "dates as %d-%B-%y"),
+        (["January 2, 1970", "May 01, 1970"], [1, 120], "dates as %B %d, %Y"),
+        (["01/02/1970 12:00 AM", "01/02/1970 6:00 PM"], [1, 1.75], "dates as %m/%d/%Y %I:%M %p"),
+        (["1\u00a0234", "\u22125"], [1234, -5], "with thousands"),
         (["a", "b"], None, None),
         (["1", "2", "x"], None, None),
         (["NA", "?", ""], None, None),
@@ -60,3 +68,9 @@ def test_few_other_words_count_as_missing_and_are_named():
 
 def test_numbers_that_are_not_finite_are_missing():
     assert converted([*map(str, range(20)), "inf"]).values.null_count() == 1
+
+
+def test_what_may_be_thousands_is_read_as_the_rest_of_the_table():
+    words = {"a": ["1,234", "5,678"], "b": ["0,5", "2,25"]}
+    assert Table.of(pl.DataFrame(words), "pool.csv").column("a").to_list() == [1.234, 5.678]
+    assert Table.of(pl.DataFrame(words | {"b": ["0.5", "2.25"]}), "pool.csv").column("a").to_list() == [1234, 5678]

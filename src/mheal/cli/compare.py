@@ -58,13 +58,14 @@ def compare(
     from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from .pool import checksum, read, say_source, usable
+    from .pool import checksum, read, say_labels, say_source, usable, without_answers
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
+    source = without_answers(options, source, labels, labelled, console, target=target)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
     missing = len(X) - len(labelled)
     X = X[labelled] if missing else X
@@ -89,6 +90,7 @@ def compare(
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
+    say_labels(described, labels, console)
     if missing:
         console.print(f"{described}: {missing:,} rows without a label are left out")
     if kept:

@@ -15,17 +15,20 @@ from rich.console import Console
 from .. import api
 from ..exceptions import UserError
 from ..io.labels import Labels
+from ..io.locate import TABLES, locate
 from ..io.read import read_pool
 from ..io.source import Source
+from ..io.tables import read_frames
 from ..runtime import memory
 from ..runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
 from ..runtime.progress import as_progress
 from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
+from ..tables.names import is_answer
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
-from .pool import labels_in, read_with_labels, say_source
+from .pool import labels_in, read_with_labels, say_labels, say_source
 from .request import Request
 
 Rows = npt.NDArray[np.int64]
@@ -62,6 +65,7 @@ class Job:
         start = perf_counter()
         source, labels = self._read()
         say_source(self.request.pool, source, self.console)
+        say_labels(self.request.labeled, labels.values, self.console)
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}
@@ -224,7 +228,9 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
     """The probabilities in the file; its rows are matched by their ids where both have some, else by their order."""
     if request.proba is None:
         return None
-    found = read_pool(request.proba, missing="refuse")
+    files = locate(request.proba)
+    classes = read_frames(files.files).columns if files.form in TABLES else []
+    found = read_pool(request.proba, missing="refuse", also=[name for name in classes if is_answer(name)])
     if source.ids is None or found.ids is None:
         whole = source.rows is not None and len(found.X) == source.n_rows
         return found.X[source.rows] if whole else found.X

@@ -38,7 +38,7 @@ def plan(
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
     from ..evaluate.plan import check_target
     from ..runtime.progress import as_progress
-    from .pool import read_with_labels, refuse_missing_folders, say_source, usable
+    from .pool import read_with_labels, refuse_missing_folders, say_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
@@ -61,6 +61,7 @@ def plan(
                 target=target_accuracy, random_state=seed,
             )  # fmt: skip
     say_source(options.pool, source, console)
+    say_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
     if plot is not None:
         made.plot(plot)

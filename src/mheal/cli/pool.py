@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,19 @@ from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError, UserFileError
+from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
 from ..io.read import read_pool
 from ..io.source import Source
 from ..runtime.files import reading
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
+from ..tables.table import shortened
 from ..validation import as_array
 from .options import PoolOptions, names
+
+SHOWN = 10  # classes that are listed
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 def read(
@@ -39,11 +45,19 @@ def read_with_labels(
     """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
     source = read(options, console, seed)
     labels = labels_in(labeled, source)
-    if source.cells is not None and labels.values is not None:
+    return without_answers(options, source, labels.values, labels.rows, console, seed), labels
+
+
+def without_answers(
+    options: PoolOptions, source: Source, labels: Any, rows: Any, console: Console, seed: int = 0,
+    target: str | None = None,
+) -> Source:  # fmt: skip
+    """The pool, read again if columns that nobody named as features repeat the labels of these rows of X."""
+    if source.cells is not None and labels is not None:
         free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
-        if answers := repeating(free, labels.values, labels.rows):
-            source = read(options, console, seed, answers=answers)
-    return source, labels
+        if answers := repeating(free, labels, rows):
+            return read(options, console, seed, target, answers)
+    return source
 
 
 def labels_in(file: str | None, source: Source) -> Labels:
@@ -53,6 +67,7 @@ def labels_in(file: str | None, source: Source) -> Labels:
     labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
     places = source.places(labels.rows)
     kept = places >= 0
+    refuse_moved(file, source, places[kept])
     return Labels(places[kept], None if labels.values is None else labels.values[kept])
 
 
@@ -63,6 +78,31 @@ def say_source(pool: str, source: Source, console: Console) -> None:
         console.print(f"{pool}: {note}")
     for file, reason in source.skipped:
         console.print(f"skipped {file}: {reason}")
+
+
+def say_labels(where: str | None, labels: Any, console: Console) -> None:
+    """How many labels each class has; which have few; and which may be one class that is written in two ways."""
+    if where is not None and labels is None:
+        console.print(f"{where} has no column 'label': its rows are avoided, but their labels are not known")
+    if labels is None or not len(labels):
+        return
+    counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+    n, alike = counts.total(), dict[str, list[str]]()
+    console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {_counted(dict(counts.most_common()))}")
+    rare = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
+    if rare and 2 * len(counts) <= n:  # else these are no classes
+        remedy = "a model learns little of them: label more, or merge them"
+        console.print(f"{where}: rare classes: {_counted(rare)}: {remedy}")
+    for name in counts:
+        plain = name.strip().casefold().replace("_", " ").replace("-", " ")
+        alike.setdefault(str(WORDS.index(plain)) if plain in WORDS else plain.removesuffix(".0"), []).append(name)
+    for same in alike.values():
+        if len(same) > 1:
+            console.print(f"{where}: {' and '.join(map(repr, same))} may be one class: write them alike")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
 def usable(X: Any, pool: str) -> Any:

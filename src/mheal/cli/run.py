@@ -14,6 +14,7 @@ from rich.console import Console
 
 from .._version import __version__
 from ..exceptions import UserError
+from ..io.fingerprint import fingerprint
 from ..io.locate import locate
 from ..io.write import format_of, picks_digest, render
 from ..runtime.checkpoint import closed_if_stopped
@@ -111,6 +112,7 @@ def _record(request: Request, result: Result, out: Path) -> dict[str, Any]:
         "labeled": result.labeled,
         "skipped": len(result.source.skipped),
         "sha256": _checksums(request, out.parent),
+        "fingerprint": fingerprint(result.source, result.picks.indices),
         "picks": {"file": out.name, "count": len(result.picks), "sha256": picks_digest(result.picks)},
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

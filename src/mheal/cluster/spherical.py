@@ -41,7 +41,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     tol : float; stop when the centres move by less than this fraction of a column's variance
     verbose : int; 1 prints a line per iteration
     callback : callable(run, iteration, shift) or None; called after each iteration
-    random_state : int, RandomState or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         tol: float = 1e-4,
         verbose: int = 0,
         callback: Callable[[int, int, float], None] | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -103,7 +103,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def fit_rows(self, rows: UnitRows, weight: Floats | None = None) -> "SphericalKMeans":
         """As `fit`, for rows that were checked and lie in a store of any backend."""
-        rng = check_random_state(self.random_state)
+        seed = self.random_state
+        if isinstance(seed, np.random.Generator):
+            seed = np.random.RandomState(seed.bit_generator)
+        rng = check_random_state(seed)
 
         def one(run: int) -> Clustering:
             start = self._seed(rows, weight, rng)

@@ -30,6 +30,7 @@ from .source import Kind, Source, listed
 SEPARATORS = ",;\t|"
 SAMPLE = 1 << 16  # bytes from which the separator is found out
 ALIKE = 0.9  # share of the lines that must have as many cells as most
+NUMBERS = r"^[-+0-9.,;|\seE]*\d[-+0-9.,;|\seE]*$|^([-+]?[0-9.]+[,;|\s]\s*){2,}\S*$"  # lines of numbers, and a last word
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins, which Excel calls Unicode text
 
 
@@ -86,8 +87,8 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
     if texts.dtype != pl.String:
         raise UserError(f"{where} holds {texts.dtype}, not text")
     words = texts.drop_nulls().head(1000).str.strip_chars()
-    if len(words) and words.str.contains(r"^[-+0-9.,;\seE]+$").all():
-        remedy = "save a table of numbers as .csv, with names of columns, or as .npy"
+    if words.str.contains(NUMBERS).sum() > ALIKE * max(len(words) - 1, 0):  # the first may name columns
+        remedy = "save a table of numbers as .csv, separated by commas below a line of names, or as .npy"
         raise UserError(f"{where} holds numbers, not texts: {remedy}")
     blank = (texts.fill_null("").str.strip_chars() == "").to_numpy()
     if blank.all():
@@ -186,6 +187,7 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> 
 
     usual : the separator where none splits the lines
     """
+    content = content if b"\n" in content else content.replace(b"\r", b"\n")
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
     separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
     if "\0" in first:
@@ -194,13 +196,16 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> 
         frame = pl.read_csv(
             content,
             separator=separator,
-            has_header=_is_header([cell.strip(' "') for cell in first.split(separator)]),
+            has_header=_is_header(list(csv.reader(sample.splitlines()[:200], delimiter=separator))),
             infer_schema_length=None,
             schema_overrides=dict.fromkeys(as_text, pl.String),
         )
     except pl.exceptions.PolarsError:
         _refuse_row(content, separator)
         raise
+    if twice := [name for name in frame.columns if name.endswith("_duplicated_0")]:  # what polars calls them
+        raise ValueError(f"two columns are called {twice[0].removesuffix('_duplicated_0')!r}: rename one")
+    frame = frame.rename(str.strip)
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     written = blank.not_().arg_true()  # empty lines at the end of the file are no rows
     return frame.head(int(written[-1]) + 1 if len(written) else 0)
@@ -231,13 +236,27 @@ def _refuse_row(content: bytes, separator: str) -> None:
             raise ValueError("it is empty")
         for row in rows:
             if len(row) > len(header):
-                raise ValueError(f"line {rows.line_num} has {len(row)} cells, but the first line has {len(header)}")
+                remedy = "delete lines above the names of the columns, and quote cells that hold a separator"
+                wrong = f"line {rows.line_num} has {len(row)} cells, but the first line has {len(header)}"
+                raise ValueError(f"{wrong}: {remedy}")
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Whether the first line names the columns. Numbers are data, except 0, 1, 2 … or 1, 2, 3 …, which number them."""
+def _is_header(lines: list[list[str]]) -> bool:
+    """Whether the first line names the columns. Numbers are data, except 0, 1, 2 … or 1, 2, 3 …, which number them.
+
+    A line with fractions is data if all words in it come again in their columns.
+    """
+    cells = [cell.strip() for cell in lines[0]] if lines else []
+    numbers = [_number(cell) for cell in cells]
+    if None not in numbers:
+        return numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)])
+    words = [at for at, number in enumerate(numbers) if number is None]
+    again = all(any(line[at : at + 1] == lines[0][at : at + 1] for line in lines[1:]) for at in words)
+    return not (again and any(number is not None and number % 1 for number in numbers))
+
+
+def _number(cell: str) -> float | None:
     try:
-        numbers = [float(cell) for cell in cells]
+        return float(cell)
     except ValueError:
-        return True
-    return numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)])
+        return None

@@ -3,7 +3,7 @@
 Rows with missing values may be left out or refused instead. Notes say what was done, with columns and counts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -51,12 +51,14 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
         listed = shortened([str(row) for row in empty.arg_true()], SHOWN)
         notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {listed}")
     absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
-    counts = _counts(absent, table)
+    others = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items()}
+    shown = [f"{name}: {n:,}" + (f", with {others[name]}" if others.get(name) else "") for name, n in absent.items()]
+    counts, few = ", ".join(shown), shortened(shown, 5)
     if absent and missing == "drop":
         kept = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
         left = len(frame) - n_empty - int(kept.sum())
         if not kept.any():
-            raise UserError(f"{table.name}: every row has a missing value ({counts}): fill them in instead")
+            raise UserError(f"{table.name}: every row has a missing value ({few}): fill them in instead")
         notes.append(f"{left:,} rows with missing values are left out ({counts})")
         absent = {}
 
@@ -65,7 +67,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
         row = first_row(frame[refused[0]].is_null() & ~empty)
         why = "an embedding cannot be filled in: drop such rows (--missing drop)"
         if missing == "refuse":
-            why = f"missing values are refused ({counts}): fill them in, drop the rows, or leave the columns out"
+            why = f"missing values are refused ({few}): fill them in, drop the rows, or leave the columns out"
         raise UserError(f"{table.name}: row {row}, column {refused[0]!r} is empty, and {why}")
 
     rows = None if kept.all() else np.flatnonzero(kept.to_numpy())
@@ -78,12 +80,6 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
         added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
         notes.append(f"missing values filled in with the median or the most frequent value ({counts}){added}")
     return Features(X, rows, notes)
-
-
-def _counts(absent: Mapping[str, int], table: Table) -> str:
-    words = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items() if found.others}
-    shown = [f"{n}: {k:,}" + (f", with {words[n]}" if n in words else "") for n, k in absent.items()]
-    return shortened(shown, SHOWN)
 
 
 def _fill(column: pl.Series) -> pl.Series:
@@ -103,9 +99,6 @@ def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0
     X = np.empty((len(frame), schema.width), schema.dtype)
     kind = pl.Float32 if X.dtype == np.float32 else pl.Float64
     place = f"{name}: row {{}}, column {{!r}}"
-    if refuse:
-        for feature in schema.features:
-            _refuse_missing(frame[feature.name], place, start)
     numbers = [feature.name for feature in schema.features if feature.kind == "number"]
     if numbers:
         frame = frame.with_columns(days(frame[name]) for name in numbers if frame[name].dtype.is_temporal())
@@ -119,9 +112,13 @@ def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0
                 out[:, i] = (column == value).to_numpy()
         else:
             out[:] = _embeddings(column, feature, kind, place, start)
-            if refuse and not np.isfinite(out).all():
-                row = start + int((~np.isfinite(out)).any(axis=1).argmax())
-                raise UserError(f"{place.format(row, column.name)} holds a missing or infinite number: {REMEDY}")
+    if refuse and (wrong := ~np.isfinite(X).all(axis=1)).any():
+        row = int(wrong.argmax())
+        at = int(np.isfinite(X[row]).argmin())
+        name = [feature.name for feature in schema.features for _ in range(feature.width)][at]
+        held = "is empty" if frame[name][row] is None else f"is {'NaN' if np.isnan(X[row, at]) else 'infinite'}"
+        held = "holds a missing or infinite number" if frame[name].dtype.is_nested() else held
+        raise UserError(f"{place.format(start + row, name)} {held}: {REMEDY}")
     return X
 
 
@@ -150,20 +147,13 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
     return bool((np.isfinite(error) & ((error <= LOST * deviation) | ~varies)).all())
 
 
-def _refuse_missing(column: pl.Series, place: str, start: int) -> None:
-    fault = column.is_finite().not_().fill_null(True) if column.dtype.is_float() else column.is_null()
-    if fault.any():
-        row = first_row(fault)
-        wrong = "empty" if column[row] is None else "infinite" if abs(column[row]) > 0 else "NaN"
-        raise UserError(f"{place.format(start + row, column.name)} is {wrong}: {REMEDY}")
-
-
 def _embeddings(column: pl.Series, feature: Feature, kind: type[pl.DataType], place: str, start: int) -> Array:
     """A column of lists as a matrix; every list must have the width of the feature."""
     lengths = column.list.len().fill_null(0)
     unequal = lengths != feature.width
     if unequal.any():
         row = first_row(unequal)
-        wrong = f"has {lengths[row]} numbers, but the first has {feature.width}"
-        raise UserError(f"{place.format(start + row, column.name)} {wrong}: embeddings must be of one length")
+        wrong = f"has {lengths[row]} numbers, but the first has {feature.width}: embeddings must be of one length"
+        wrong = f"is empty: {REMEDY}" if column[row] is None else wrong
+        raise UserError(f"{place.format(start + row, column.name)} {wrong}")
     return column.explode().cast(kind).to_numpy().reshape(len(column), feature.width)

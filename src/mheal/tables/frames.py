@@ -25,20 +25,9 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
         wrong = f"X has no column to tell rows apart by but the texts in {schema.text_column!r}"
         raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
     made = features(table, schema, missing)
-    for note in [*([schema.description] if schema.left_out or schema.written else []), *made.notes]:
+    for note in [*([schema.description] if schema.id_column or schema.left_out or schema.written else []), *made.notes]:
         warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)
     return made
-
-
-def without_labels(frame: Any, labels: Any, rows: Any) -> tuple[Any, list[str]]:
-    """The frame without columns that repeat the labels of these rows, and their names."""
-    columns = as_polars(frame)
-    same = repeating(columns, labels, rows)
-    if not same or len(same) == len(columns.columns):
-        return frame, []
-    if isinstance(frame, pl.DataFrame):
-        return frame.drop(same), same
-    return frame.iloc[:, [i for i, name in enumerate(columns.columns) if name not in same]], same
 
 
 def repeating(frame: pl.DataFrame, labels: Any, rows: Any) -> list[str]:
@@ -71,6 +60,10 @@ def _series(column: Any, name: str) -> pl.Series:
     values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "fiub":
         return pl.Series(name, values)
+    if values.dtype.kind == "c":
+        raise UserTypeError(f"X: column {name!r} holds complex numbers: give real and imaginary parts as two columns")
+    if getattr(column.dtype, "tz", None) is not None:
+        values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
     if values.dtype.kind in "mM":
         return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
     absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
@@ -80,6 +73,10 @@ def _series(column: Any, name: str) -> pl.Series:
         return pl.Series(name, [None if cell is None else bool(cell) for cell in cells])
     if all(isinstance(value, int | float | np.number) for value in present):
         return pl.Series(name, np.where(absent, np.nan, values).astype(np.float64)).fill_nan(None)
+    if isinstance(present[0], list | tuple | np.ndarray):
+        return pl.Series(name, [None if cell is None else list(cell) for cell in cells], strict=False)
+    if isinstance(present[0], dict | set):
+        return pl.Series(name, cells, pl.Object)
     if hasattr(present[0], "isoformat"):
         return pl.Series(name, np.array(cells, "datetime64[us]"))
     return pl.Series(name, [None if cell is None else str(cell) for cell in cells])

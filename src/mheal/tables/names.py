@@ -17,6 +17,7 @@ CODE = re.compile(
 TIME = re.compile(r"time|date|stamp|(^|_)(ts|at|epoch)$")
 LONG = 10**9  # whole numbers from here on that hardly repeat are ids or phone numbers
 RARE = 0.95
+IDS = "ids"
 UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
 
 
@@ -36,7 +37,7 @@ def code(name: str, values: pl.Series) -> str | None:
         return "a code, as of a place or a phone"
     present = values.drop_nulls()
     if present.dtype == pl.String:
-        return "ids" if present.head(100).str.contains(UUID).any() else None
+        return IDS if present.head(100).str.contains(UUID).any() else None
     if not present.dtype.is_integer() or len(present) < 3:
         return None
     step = present.cast(pl.Int64, strict=False).diff().drop_nulls()

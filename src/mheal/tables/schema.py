@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..exceptions import UserError
-from .names import INDEXES, code, is_answer, is_id
+from .names import IDS, INDEXES, RARE, code, is_answer, is_id
 from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
@@ -75,7 +75,8 @@ class Schema:
             parts.append(f"{len(categories)} one-hot encoded ({shortened(categories, LISTED)})")
         parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
         reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
-        return " + ".join(parts) + (f"; left out: {shortened(reasons, LISTED)}" if reasons else "")
+        ids = [] if self.id_column is None else [f"; ids: {self.id_column or 'unnamed'}"]
+        return "".join([" + ".join(parts), *ids, f"; left out: {shortened(reasons, LISTED)}" if reasons else ""])
 
 
 def choose(
@@ -98,7 +99,9 @@ def choose(
     kept_out = [*([id_column] if id_column is not None else []), *without]
     for name in chosen:
         if name in kept_out:
-            raise UserError(f"{table.name}: column {name!r} is kept out of the features, so it cannot be one")
+            raise UserError(
+                f"{table.name}: column {name!r} is kept out of the features, so it cannot be one: name it once"
+            )
     for name in (*kept_out, *chosen):
         if name not in table.types:
             raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
@@ -119,10 +122,12 @@ def choose(
     elif text_column is None:
         names, reasons = _usable(table, readable, names)
         left_out |= reasons
-        texts = [name for name in reasons if _is_text(table, name)]
-        if not names and len(texts) == 1:
+        texts = [] if chosen else [n for n, why in reasons.items() if "texts" in why and _is_text(table, n)]
+        # Beside texts, columns such as a topic or a rating are no features: they tell few rows apart.
+        coarse = not names or bool(texts and 2 * table.frame.select(names).n_unique() <= len(table.frame))
+        if coarse and len(texts) == 1:
             text_column = texts[0]
-        elif not names:
+        elif coarse:
             held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
             texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
             remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
@@ -140,19 +145,20 @@ def choose(
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
-    """The column that names the rows. A column called `id` must name each row; one named alike must do it to count."""
+    """The column that names the rows: `id`, or one named alike that names nearly all; none may repeat or be empty."""
     if named is None:
         likely = [name for name in table.types if name not in others and name.lower() in ("id", "uuid")]
         if likely or not table.in_memory:
             named = likely[0] if likely else None
         else:
             unnamed = [name for name in list(table.types)[:1] if name in INDEXES]
-            alike = [*filter(is_id, table.types), *unnamed]
-            return next((name for name in alike if name not in others and _names_rows(table, name)), None)
+            uuids = [n for n, kind in table.types.items() if kind == pl.String and code(n, table.head(n)) == IDS]
+            alike = [name for name in (*filter(is_id, table.types), *unnamed, *uuids) if name not in others]
+            named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:
         return named
     values = table.column(named)
-    remedy = "or keep it out of the ids with --without, or name another column with --id"
+    remedy = f"or leave the column out (--without {named!r}), or name another one (--id)"
     if values.null_count():
         row = first_row(values.is_null())
         raise UserError(f"{table.name}: row {row} has no id in column {named!r}: fill it in, {remedy}")
@@ -165,11 +171,11 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     return named
 
 
-def _names_rows(table: Table, name: str) -> bool:
-    values = table.column(name)
-    if kind_of(values.dtype) not in ("numbers", "text") or values.null_count() or values.is_duplicated().any():
-        return False
-    return not values.dtype.is_float() or bool((values.round() == values).all())
+def _names_rows(table: Table, name: str, share: float) -> bool:
+    """Whether a column holds words or whole numbers, and a different one in at least this share of the rows."""
+    values, kind = table.column(name), kind_of(table.types[name])
+    names = kind == "text" or (kind == "numbers" and bool((values.cast(pl.Float64) % 1 == 0).all()))
+    return names and values.drop_nulls().n_unique() >= share * len(values)
 
 
 def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -190,7 +196,7 @@ def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
         reason = _against(table, name)
         if reason is not None:
-            remedy = "name it as the text column, group its values" if "texts" in reason else "turn it into numbers"
+            remedy = "name it as the text column (--text), group its values" if "texts" in reason else "turn it into numbers"
             raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
 
 

@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 import polars as pl
 
 from ..exceptions import UserError
-from .words import Converted, as_numbers, without_missing
+from .words import COMMAS, Converted, as_numbers, without_missing
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
@@ -34,15 +34,14 @@ class Table:
     @classmethod
     def of(cls, frame: pl.DataFrame, name: str, as_text: Sequence[str | None] = ()) -> Self:
         """A table in memory. Texts that hold numbers, and dates, become numbers, but not in columns `as_text`."""
-        columns, converted = [], {}
-        for column in plain(frame):
-            if column.name not in as_text and (column.dtype == pl.String or column.dtype.is_temporal()):
-                column = without_missing(column) if column.dtype == pl.String else column
-                if (numbers := as_numbers(column)) is not None:
-                    converted[column.name] = numbers
-                    column = numbers.values.alias(column.name)
-            columns.append(column)
-        return cls(name, [frame.with_columns(columns).lazy()], converted=converted)
+        frame = plain(frame)
+        frame = frame.with_columns(without_missing(c) for c in frame if c.dtype == pl.String and c.name not in as_text)
+        free = [c for c in frame if c.name not in as_text and (c.dtype == pl.String or c.dtype.is_temporal())]
+        converted = {c.name: found for c in free if (found := as_numbers(c))}
+        if any(COMMAS in found.written for found in converted.values()):
+            converted |= {c.name: found for c in free if c.name in converted and (found := as_numbers(c, commas=True))}
+        frame = frame.with_columns(found.values.alias(column) for column, found in converted.items())
+        return cls(name, [frame.lazy()], converted=converted)
 
     @cached_property
     def schemas(self) -> list[Mapping[str, pl.DataType]]:

@@ -12,14 +12,17 @@ FEWEST = 10  # and from so many
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
+COMMAS = "decimal commas"
 FORMS = {  # how numbers are written
     "": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
-    "thousands": r"[+-]?(\d{1,3}([, '_]\d{3})+|\d+)(\.\d+)?",
-    "decimal commas": r"[+-]?(\d{1,3}([. '_]\d{3})+|\d+)(,\d+)?",
+    "thousands": r"[+-]?([1-9]\d{0,2}([,\s'_]\d{3})+|\d+)(\.\d+)?",
+    COMMAS: r"[+-]?([1-9]\d{0,2}([.\s'_]\d{3})+|\d+)(,\d+)?",
 }
-DATES = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%Y%m%d")
-TIMES = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%SZ", "T%H:%M:%S%.fZ", " %H:%M:%S%.f")
-DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,3}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2} \d{1,2}, \d{4}|^(19|20)\d{6}$")
+DAYS = ("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%y", "%d %B %y", "%d-%B-%y", "%B %d, %y")
+DATES = ("%Y-%m-%d", "%Y/%m/%d", *(form for day in DAYS for form in (day, day.replace("%y", "%Y"))), "%Y%m%d")
+CLOCK = ("%H:%M:%S%.f", "%H:%M:%S%.fZ", "%H:%M:%S%.f%z")
+TIMES = ("", " %H:%M", " %I:%M %p", " %I:%M:%S %p", *(sep + clock for sep in " T" for clock in CLOCK))
+DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,9}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2,8} \d{1,2}, \d{2,4}|^(19|20)\d{6}$")
 DAY = 86_400_000_000  # microseconds
 
 
@@ -32,13 +35,16 @@ class Converted(NamedTuple):
 
 
 def without_missing(column: pl.Series) -> pl.Series:
-    """A text column without surrounding space, with null for "NA", "?" and other words for nothing."""
-    text = column.str.strip_chars()
+    """A text column without surrounding space, with null for "NA", "?" and other words for nothing, and "-" for "−"."""
+    text = column.str.strip_chars().str.replace(r"^\u2212", "-")
     return text.set(text.str.to_lowercase().is_in(MISSING), None)
 
 
-def as_numbers(column: pl.Series) -> Converted | None:
-    """The numbers that a column of dates, or of text from `without_missing`, holds; None where it holds text."""
+def as_numbers(column: pl.Series, commas: bool = False) -> Converted | None:
+    """The numbers that a column of dates, or of text from `without_missing`, holds; None where it holds text.
+
+    commas : whether "1,234" is 1.234, as in a table that has decimal commas elsewhere, and not 1234
+    """
     if column.dtype.is_temporal():
         return Converted(days(column), "dates")
     words = column.drop_nulls()
@@ -47,17 +53,17 @@ def as_numbers(column: pl.Series) -> Converted | None:
     lower = set(words.str.to_lowercase().unique().head(3))
     if any(lower <= pair for pair in BOOLEANS):
         return Converted(column.str.to_lowercase().is_in(TRUE).cast(pl.Float64), "yes or no")
-    return _dates(column, words) or _written(column, words)
+    return _dates(column, words) or _written(column, words, ("", COMMAS, "thousands") if commas else tuple(FORMS))
 
 
-def _written(column: pl.Series, words: pl.Series) -> Converted | None:
+def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Converted | None:
     bare, marks = _bare(column)
-    found = {form: bare.drop_nulls().str.contains(f"^({pattern})$") for form, pattern in FORMS.items()}
+    found = {form: bare.drop_nulls().str.contains(f"^({FORMS[form]})$") for form in forms}
     form = max(found, key=lambda name: int(found[name].sum()))  # of equal ones the first
     numbers_there = int(found[form].sum())
     if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
-    values = bare.str.replace_all(r"[ '_]", "")
+    values = bare.str.replace_all(r"[\s'_]", "")
     if form == "thousands":
         values = values.str.replace_all(",", "", literal=True)
     elif form:
@@ -80,14 +86,15 @@ def _bare(words: pl.Series) -> tuple[pl.Series, str]:
 
 
 def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
-    """Days since 1970, if all words are dates of one form."""
+    """Days since 1970, if all words are dates of one form. Where it may be another one, it is said."""
     if not DATE.match(words[0]):
         return None
     for form in map("".join, product(DATES, TIMES)):
         if words.head(1).str.to_datetime(form, strict=False).null_count():
             continue
         if not words.str.to_datetime(form, strict=False, time_unit="us").null_count():
-            return Converted(days(column.str.to_datetime(form, strict=False, time_unit="us")), "dates")
+            written = "dates" if form.startswith("%Y") else f"dates as {form}"
+            return Converted(days(column.str.to_datetime(form, strict=False, time_unit="us")), written)
     return None
 
 

@@ -1,0 +1,194 @@
+"""Mistakes that people make, each answered with one line that has the remedy: no traceback, and nothing is silent."""
+
+import shlex
+from itertools import cycle, islice
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mheal.cli import main
+
+ROWS = 40
+
+
+def column(*values):
+    return list(islice(cycle(values), ROWS))
+
+
+def table(**columns):
+    rng = np.random.default_rng(0)
+    numbers = {"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)}
+    return pl.DataFrame(numbers | columns).write_csv()
+
+
+def changed(text, line, new):
+    lines = text.splitlines()
+    lines[line] = new
+    return "\n".join(lines)
+
+
+def texts(n=ROWS):
+    return [f"a longer text about matter number {i}" for i in range(n)]
+
+
+LABELS = "row,label\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(24))
+IDS = [f"c{i}" for i in range(ROWS)]
+POOL = {"pool.csv": table()}
+LABELLED = {"pool.csv": table(kind=column("x", "y"))}
+S, P = "select pool.csv -b 5", "plan pool.csv"
+L = f"{S} --labeled l.csv"
+C = "compare pool.csv --budgets 5 --seeds 1"
+# What was done: the files, the command, and words of the answer, the last of which are of its remedy.
+CASES = {
+    # the pool
+    "a typing error in the file": (POOL, "select pol.csv -b 5", ["pol.csv", "did you mean 'pool.csv'"]),
+    "a file of another kind": ({"pool.docx": "x"}, "select pool.docx -b 5", ["pool.docx", "a pool is a"]),
+    "no pool": ({}, "select", ["give a pool and a budget"]),
+    "no budget": (POOL, "select pool.csv", ["--budget"]),
+    "a folder without images": ({"data/pool.csv": table()}, "select data -b 5", ["no image", "data/*.csv"]),
+    "one image": ({"cat.png": "x"}, "select cat.png -b 1", ["one image", "give the folder"]),
+    "an empty file": ({"pool.csv": ""}, S, ["pool.csv", "empty"]),
+    "a line of names only": ({"pool.csv": "a,b\n"}, S, ["pool.csv has no rows"]),
+    "a title above the table": ({"pool.csv": "Report\n" + table()}, S, ["line 2 has 2 cells", "delete lines above"]),
+    "a cell with a comma": ({"pool.csv": changed(table(), 3, "1,2,3")}, S, ["line 4 has 3 cells", "quote cells"]),
+    "two columns of one name": ({"pool.csv": "a,a\n1,2\n3,5\n"}, S, ["two columns are called 'a'", "rename"]),
+    "a matrix in a text file": (
+        {"pool.txt": "1 2 3\n4 5 6\n" * 9}, "select pool.txt -b 5", ["numbers", "save", ".csv"],
+    ),
+    "a table in a text file": ({"pool.txt": table()}, "select pool.txt -b 5", ["numbers", "save", ".csv"]),
+    "a table with spaces": ({"pool.csv": table().replace(",", " ")}, S, ["numbers", "separated by commas"]),
+    "an empty text file": ({"pool.txt": "\n\n"}, "select pool.txt -b 5", ["empty", "one text in each line"]),
+    "JSON in one list": ({"pool.jsonl": '[{"a": 1}]'}, "select pool.jsonl -b 1", ["line 1", "write {…} on each line"]),
+    "shards with other columns": (
+        {"s1.csv": "a,b\n1,2\n", "s2.csv": "a,c\n1,2\n"}, "select 's*.csv' -b 1", ["s2.csv has no column 'b'"],
+    ),
+    # columns
+    "nothing but labels": (
+        {"pool.csv": table(label=column("x", "y"))}, f"{S} --without a,b", ["label", "--columns, --with"],
+    ),
+    "nothing but ids": ({"pool.csv": table(customer_id=IDS)}, f"{S} --without a,b", ["only ids", "--columns, --with"]),
+    "two columns of texts": (
+        {"pool.csv": table(title=texts(), body=texts()[::-1])}, f"{S} --without a,b", ["title", "body", "--text"],
+    ),
+    "nothing but short texts": (
+        {"pool.csv": table(name=IDS, town=IDS)}, f"{S} --without a,b", ["40 different texts", "--text"],
+    ),
+    "a column that is not there": (POOL, f"{S} --columns a,q", ["no column 'q'", "it has a, b"]),
+    "another that is not there": (POOL, f"{S} --with q", ["no column 'q'", "it has a, b"]),
+    "a text column that is not there": (POOL, f"{S} --text q", ["no column 'q'", "it has a, b"]),
+    "an id that is not there": (POOL, f"{S} --id q", ["no column 'q'", "it has a, b"]),
+    "a column in and out": (POOL, f"{S} --columns a --without a", ["'a' is kept out", "name it once"]),
+    "columns and a text": (POOL, f"{S} --columns a --text b", ["either the text column or the columns"]),
+    "no columns": (POOL, f"{S} --columns ''", ["one or more different columns"]),
+    "texts as a feature": ({"pool.csv": table(t=texts())}, f"{S} --columns a,t", ["'t'", "name it as the text column"]),
+    "numbers as texts": (POOL, f"{S} --text a", ["holds numbers, not texts", "save"]),
+    "columns of an array": (
+        {"pool.npy": None}, "select pool.npy -b 5 --columns a", ["not a table", "leave out columns"],
+    ),
+    "one value everywhere": ({"pool.csv": "a,b\n" + "1,2\n" * 9}, S, ["equal"]),
+    "few different rows": (
+        {"pool.csv": table(c=column(1, 2, 3))}, "select pool.csv -b 9 --columns c",
+        ["after 3 picks", "give a budget of at most 3"],
+    ),
+    "infinity": ({"pool.csv": changed(table(), 3, "inf,1")}, S, ["row 2, column 'a' is infinite", "drop their rows"]),
+    "missing values refused": (
+        {"pool.csv": changed(table(), 3, ",1")}, f"{S} --missing refuse",
+        ["row 2, column 'a'", "(a: 1)", "fill them in"],
+    ),
+    "a gap in every row": (
+        {"pool.csv": "a,b\n" + "1,\n,2\n" * 9}, f"{S} --missing drop", ["every row", "a: 9, b: 9", "fill them in"],
+    ),
+    "another treatment of gaps": (POOL, f"{S} --missing mean", ["impute, drop, refuse"]),
+    # ids
+    "an id twice": (
+        {"pool.csv": table(id=["c1", *IDS[1:]])}, S, ["'c1'", "rows 0 and 1", "make ids unique", "--without"],
+    ),
+    "an empty id": ({"pool.csv": table(id=[None, *IDS[1:]])}, S, ["row 0 has no id", "fill it in"]),
+    "a customer twice": (
+        {"pool.csv": table(customer_id=["c1", *IDS[1:]])}, S, ["'c1' in column 'customer_id'", "make ids unique"],
+    ),
+    "an id that repeats, by name": (
+        {"pool.csv": table(kind=column("x", "y"))}, f"{S} --id kind", ["'x'", "make ids unique"],
+    ),
+    # labels
+    "labels that are not there": (POOL, f"{S} --labeled labels.csv", ["no file 'labels.csv'"]),
+    "labels of no row": (POOL | {"l.csv": "name,label\nx,1\n"}, L, ["no column 'row'", "it has name"]),
+    "a row that is not there": (POOL | {"l.csv": "row,label\n40,x\n"}, L, ["row 40", "0 to 39"]),
+    "a row that is no number": (POOL | {"l.csv": "row,label\nx,y\n"}, L, ["'x' is not a row number"]),
+    "two labels of a row": (POOL | {"l.csv": "row,label\n3,x\n3,y\n"}, L, ["'x' and 'y'", "keep one"]),
+    "an id that is not in the pool": (
+        {"pool.csv": table(id=IDS), "l.csv": "id,label\nzz,x\n"}, L, ["no row", "the id 'zz'"],
+    ),
+    "ids for a pool without": (
+        POOL | {"l.csv": "id,label\nc1,x\n"}, L, ["'id'", "name its id column"],
+    ),
+    "all is labelled": (
+        POOL | {"l.csv": "row,label\n" + "".join(f"{i},x\n" for i in range(ROWS))}, L,
+        ["every row is labelled"],
+    ),
+    "an export that is none": (POOL | {"l.json": '{"a": 1}'}, f"{S} --labeled l.json", ["list of tasks"]),
+    # options
+    "more than there is": (POOL, "select pool.csv -b 99", ["exceeds the 40", "at most 40"]),
+    "a budget of nothing": (POOL, "select pool.csv -b 0", ["at least 1"]),
+    "an unknown strategy": (POOL, f"{S} --strategy bets", ["'bets'", "choose from"]),
+    "a model without labels": (POOL, f"{S} --estimator forest", ["no labels"]),
+    "a strategy that needs labels": (POOL, f"{S} --strategy margin", ["margin needs a model", "give"]),
+    "an unknown model": (POOL | {"l.csv": LABELS}, f"{S} --labeled l.csv --estimator tree", ["'tree'", "choose from"]),
+    "an unknown scaling": (POOL, f"{S} --scaling minmax", ["minmax", "choose from"]),
+    "an unknown option": (POOL, f"{S} --buget 3", ["--buget"]),
+    "an unknown format": (POOL, f"{S} -o picks.doc", ["picks.doc", "end it in"]),
+    "a folder that is not there": (POOL, f"{S} -o out/picks.csv", ["no folder 'out'"]),
+    "pictures of a table": (POOL, f"{S} --embed pixels", ["pixels"]),
+    "a size that is none": (POOL, f"{S} --max-memory much", ["'much'", "4GB"]),
+    "probabilities of other rows": (
+        POOL | {"p.csv": "x,y\n0.5,0.5\n"}, f"{S} --proba p.csv --strategy margin", ["40 rows"],
+    ),
+    # compare and plan
+    "no target": (POOL, "compare pool.csv", ["--target"]),
+    "a target that is not there": (LABELLED, f"{C} -t kid", ["'kid'", "did you mean 'kind'"]),
+    "a target of measurements": (POOL, f"{C} -t a", ["measurements", "bin them"]),
+    "a target of ids": ({"pool.csv": table(name=IDS)}, f"{C} -t name", ["not classes", "name another target"]),
+    "a target of one class": (
+        {"pool.csv": table(kind=column("x"))}, f"{C} -t kind", ["one class", "name another target"],
+    ),
+    "a class with one row": (
+        {"pool.csv": table(kind=["z", *column("x", "y")[1:]])}, f"{C} -t kind", ["'z' has 1 row", "merge"],
+    ),
+    "a target that is a feature": (LABELLED, f"{C} -t kind --with kind", ["'kind' is the target"]),
+    "an unknown metric": (LABELLED, f"{C} -t kind --metric acuracy", ["acuracy"]),
+    "budgets that are words": (LABELLED, "compare pool.csv -t kind --budgets few", ["whole numbers"]),
+    "a target above one": (POOL | {"l.csv": LABELS}, f"{P} --labeled l.csv --target-accuracy 90", ["0.9"]),
+    "few labels": (POOL | {"l.csv": "row,label\n1,x\n2,y\n"}, f"{P} --labeled l.csv", ["at least 20"]),
+    "labels of one class": (
+        POOL | {"l.csv": LABELS.replace("y", "x")}, f"{P} --labeled l.csv", ["one class"],
+    ),
+    "an unknown command": ({}, "selct pool.csv", ["selct"]),
+    "vectors to a table": (POOL, "embed pool.csv --out v.csv", [".npy"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_mistake_is_answered_in_one_line_with_the_remedy(case, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    files, line, words = CASES[case]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        if text is None:
+            np.save(name, np.random.default_rng(0).normal(size=(ROWS, 3)))
+        else:
+            (tmp_path / name).write_text(text)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main(shlex.split(line)) == 2
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+    errors = [text for text in err.splitlines() if text.startswith("mheal: ")]
+    assert len(errors) == 1
+    assert err.splitlines()[-1] == errors[0]
+    assert not [word for word in words if word not in errors[0]]
+    assert len(errors[0]) <= 400
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_there_are_sixty():
+    assert len(CASES) >= 60
