@@ -237,7 +237,7 @@ def test_pixels_and_thumbnails_of_every_kind_of_image(tmp_path, kind):
     wanted = np.asarray(wanted, np.float32) / (255 if isinstance(wanted, Image.Image) else 1)
     source = read_pool(saved(tmp_path, image, name), embed="pixels")
     np.testing.assert_allclose(source.X[0], wanted.ravel(), atol=0.01)
-    small = np.asarray(shown(Image.open(tmp_path / name)), np.float32) / 255
+    small = np.asarray(shown(Image.open(tmp_path / name), 4), np.float32) / 255
     np.testing.assert_allclose(small, wanted if wanted.ndim == 3 else np.repeat(wanted[..., None], 3, 2), atol=0.01)
 
 

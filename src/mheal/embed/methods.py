@@ -21,6 +21,7 @@ from ..validation import as_array, refuse_nonfinite
 
 Array = npt.NDArray[Any]
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
+DETAIL = 512  # pixels a side that such a model can use
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
     def prepared(path: Path) -> Any:
-        return opened(path, lambda image: transform(shown(image)))
+        return opened(path, lambda image: transform(shown(image, DETAIL)))
 
     blocks: list[Array] = []
     skipped: list[tuple[int, str]] = []
