@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from mheal.embed.images import in_chunks, opened, shown
+from mheal.embed.images import in_chunks, opened, upright_rgb
 from mheal.io.read import read_pool
 
 DIGITS = load_digits()
@@ -150,13 +150,14 @@ def test_unreadable_images_are_left_out_by_name(folder, tmp_path, embed):
     assert "truncated" in source.skipped[0][1] or "broken" in source.skipped[0][1]
 
 
-def test_a_float_image_with_nan_is_left_out(tmp_path):
+@pytest.mark.parametrize("odd", [np.nan, -np.inf, 3e38])
+def test_a_float_image_with_odd_values_is_left_out(tmp_path, odd):
     values = np.full((4, 4), 100, np.float32)
     Image.fromarray(values).save(tmp_path / "a.tif")
-    values[1, 2] = np.nan
+    values[1, 2] = odd
     Image.fromarray(values).save(tmp_path / "b.tif")
     source = read_pool(tmp_path, embed="pixels")
-    assert source.skipped == [(tmp_path / "b.tif", "it holds NaN or infinity")]
+    assert source.skipped == [(tmp_path / "b.tif", "it holds NaN or values beyond 1e+30")]
 
 
 def test_equal_images(tmp_path):
@@ -237,7 +238,7 @@ def test_pixels_and_thumbnails_of_every_kind_of_image(tmp_path, kind):
     wanted = np.asarray(wanted, np.float32) / (255 if isinstance(wanted, Image.Image) else 1)
     source = read_pool(saved(tmp_path, image, name), embed="pixels")
     np.testing.assert_allclose(source.X[0], wanted.ravel(), atol=0.01)
-    small = np.asarray(shown(Image.open(tmp_path / name), 4), np.float32) / 255
+    small = np.asarray(upright_rgb(Image.open(tmp_path / name), 4), np.float32) / 255
     np.testing.assert_allclose(small, wanted if wanted.ndim == 3 else np.repeat(wanted[..., None], 3, 2), atol=0.01)
 
 

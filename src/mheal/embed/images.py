@@ -25,9 +25,10 @@ WHITES = (1, 255, 4095, 65535)  # what white may be in images of more than 8 bit
 MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, and refuses twice as many
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
 BAND = 1_000_000  # pixels that are converted together
+HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
 _T = Image.Transpose
-TURNS = {  # what undoes the orientation in the EXIF data
+TURNS: dict[Any, Image.Transpose] = {  # what undoes the orientation in the EXIF data
     2: _T.FLIP_LEFT_RIGHT, 3: _T.ROTATE_180, 4: _T.FLIP_TOP_BOTTOM, 5: _T.TRANSPOSE, 6: _T.ROTATE_270,
     7: _T.TRANSVERSE, 8: _T.ROTATE_90,
 }  # fmt: skip
@@ -76,7 +77,7 @@ def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
     """
     image.draft(None, (4 * enough[0], 4 * enough[1]))  # a JPEG can be read at a fraction of its size, much faster
     image.load()  # this turns a TIFF already
-    turn = TURNS.get(image.getexif().get(0x0112))
+    turn = TURNS.get(image.getexif().get(0x0112, 1))
     factor = max(1, min(image.width // (4 * enough[0]), image.height // (4 * enough[1])))
     step = factor * max(1, BAND // (factor * image.width))
     tops = range(0, image.height, step)
@@ -92,8 +93,8 @@ def _flat(image: Image.Image) -> Image.Image:
     """The image in L, RGB or, if it has more than 8 bits, F."""
     if image.mode in DEEP:
         values = np.asarray(image, np.float32)
-        if not np.isfinite(values).all():
-            raise ValueError("it holds NaN or infinity")
+        if not (np.abs(values) < HUGE).all():
+            raise ValueError(f"it holds NaN or values beyond {HUGE:g}")
         return Image.fromarray(values)
     mode = "L" if image.mode in GREY else "RGB"
     if "A" in image.getbands() or "transparency" in image.info:
@@ -101,7 +102,7 @@ def _flat(image: Image.Image) -> Image.Image:
     return image.convert(mode)
 
 
-def shown(image: Image.Image, side: int) -> Image.Image:
+def upright_rgb(image: Image.Image, side: int) -> Image.Image:
     """The image upright, in RGB, with at least `side` pixels a side if it has them.
 
     One of more than 8 bits is drawn from black to white by its own range.
@@ -110,7 +111,9 @@ def shown(image: Image.Image, side: int) -> Image.Image:
     if small.mode == "F":
         values = np.asarray(small)
         low = values.min()
-        small = Image.fromarray(np.rint((values - low) * (255 / max(float(values.max() - low), 1e-30))).astype(np.uint8))
+        small = Image.fromarray(
+            np.rint((values - low) * (255 / max(float(values.max() - low), 1e-30))).astype(np.uint8)
+        )
     return small.convert("RGB")
 
 

@@ -164,7 +164,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
     timm = _needed("timm", f"timm:{name}")
     torch = import_module("torch")
-    from .images import in_chunks, opened, shown
+    from .images import in_chunks, opened, upright_rgb
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -174,7 +174,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
 
     def prepared(path: Path) -> Any:
-        return opened(path, lambda image: transform(shown(image, DETAIL)))
+        return opened(path, lambda image: transform(upright_rgb(image, DETAIL)))
 
     blocks: list[Array] = []
     skipped: list[tuple[int, str]] = []
