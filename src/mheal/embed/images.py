@@ -7,11 +7,11 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..runtime.files import first_line
 from ..runtime.progress import Progress
@@ -22,18 +22,13 @@ COMMON = (32, 32)  # others are resized to this width and height
 DEEP = ("I;16", "I;16L", "I;16B", "I", "F")  # more than 8 bits a pixel, in one channel
 GREY = ("1", "L", "LA", *DEEP)
 WHITES = (1, 255, 4095, 65535)  # what white may be in images of more than 8 bits
+ORIENTATION = 0x0112  # in EXIF data
 MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, and refuses twice as many
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
 BAND = 1_000_000  # pixels that are converted together
 HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
-_T = Image.Transpose
-TURNS: dict[Any, Image.Transpose] = {  # what undoes the orientation in the EXIF data
-    2: _T.FLIP_LEFT_RIGHT, 3: _T.ROTATE_180, 4: _T.FLIP_TOP_BOTTOM, 5: _T.TRANSPOSE, 6: _T.ROTATE_270,
-    7: _T.TRANSVERSE, 8: _T.ROTATE_90,
-}  # fmt: skip
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
-Made = TypeVar("Made")
 CHUNK = 256  # images between two reports of progress
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error)
 _one_large = Lock()
@@ -55,11 +50,8 @@ def read_pixels(
     size = min(sizes) if len(sizes) == 1 and max(min(sizes)) <= SMALL else COMMON
     grey = all(mode in GREY for _, mode in seen)
     values = np.empty((len(paths), size[1], size[0], *([] if grey else [3])), np.float32)
-
-    def decode(at: int) -> str | None:
-        return opened(paths[at], lambda image: _fill(values[at], image, size, grey))
-
-    reasons = in_chunks(decode, range(len(paths)), "reading images", progress)
+    places = range(len(paths))
+    reasons = in_chunks(lambda at: opened(paths[at], partial(_fill, values[at])), places, "reading images", progress)
     skipped = [(at, reason) for at, reason in enumerate(reasons) if reason]
     for mode in DEEP:
         if alike := [at for at, look in enumerate(looks) if not reasons[at] and look[1] == mode]:
@@ -76,17 +68,16 @@ def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
         since a copy of a large image in another mode may take gigabytes
     """
     image.draft(None, (4 * enough[0], 4 * enough[1]))  # a JPEG can be read at a fraction of its size, much faster
-    image.load()  # this turns a TIFF already
-    turn = TURNS.get(image.getexif().get(0x0112, 1))
+    image.load()
     factor = max(1, min(image.width // (4 * enough[0]), image.height // (4 * enough[1])))
     step = factor * max(1, BAND // (factor * image.width))
     tops = range(0, image.height, step)
-    bands = (_flat(image.crop((0, top, image.width, min(top + step, image.height)))).reduce(factor) for top in tops)
-    for at, band in enumerate(bands):
-        if at == 0:
-            small = Image.new(band.mode, (band.width, -(-image.height // factor)))
-        small.paste(band, (0, at * step // factor))
-    return small if turn is None else small.transpose(turn)
+    bands = [_flat(image.crop((0, top, image.width, min(top + step, image.height)))).reduce(factor) for top in tops]
+    small = Image.new(bands[0].mode, (bands[0].width, sum(band.height for band in bands)))
+    for top, band in zip(tops, bands, strict=True):
+        small.paste(band, (0, top // factor))
+    small.getexif()[ORIENTATION] = image.getexif().get(ORIENTATION, 1)
+    return ImageOps.exif_transpose(small)
 
 
 def _flat(image: Image.Image) -> Image.Image:
@@ -109,15 +100,13 @@ def upright_rgb(image: Image.Image, side: int) -> Image.Image:
     """
     small = upright(image, (side, side))
     if small.mode == "F":
-        values = np.asarray(small)
-        low = values.min()
-        small = Image.fromarray(
-            np.rint((values - low) * (255 / max(float(values.max() - low), 1e-30))).astype(np.uint8)
-        )
+        low, high = np.asarray(small).min(), np.asarray(small).max()
+        scale = 255 / max(float(high - low), 1e-30)
+        small = small.point(lambda value: value * scale - low * scale).convert("L")
     return small.convert("RGB")
 
 
-def opened(path: Path, work: Callable[[Image.Image], Made]) -> Made | str:
+def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
     """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
     try:
         str(path).encode()  # a name that is not UTF-8 can be written to no file
@@ -149,13 +138,13 @@ def in_chunks(work: Callable[[Any], Any], parts: Sequence[Any], what: str, progr
     return results
 
 
-def _fill(out: npt.NDArray[np.float32], image: Image.Image, size: tuple[int, int], grey: bool) -> None:
-    small = upright(image, size)
-    if small.size != size:
-        small = small.resize(size, Image.Resampling.BILINEAR)
-    deep = small.mode == "F"
-    values = np.asarray(small if deep else small.convert("L" if grey else "RGB"), np.float32)
-    out[...] = values[..., None] if deep and not grey else values if deep else values / 255
+def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
+    height, width = out.shape[:2]
+    small = upright(image, (width, height))
+    if small.mode != "F":
+        small = small.convert("L" if out.ndim == 2 else "RGB")
+    values = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.float32)
+    out.reshape(height, width, -1)[...] = values.reshape(height, width, -1) / (1 if small.mode == "F" else 255)
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

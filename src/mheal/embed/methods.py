@@ -1,6 +1,7 @@
 """`embed`: vectors from images, texts or columns, by the name of a method."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -24,25 +25,17 @@ IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 DETAIL = 512  # pixels a side that such a model can use
 
 
-@dataclass(frozen=True)
-class Method:
-    """A way to make vectors: what it does, in one line, and of what."""
-
-    summary: str
-    kinds: tuple[Kind, ...]
-
-
-METHODS = {
-    "none": Method("the columns as they are (default for vectors and tables)", ("vectors", "table")),
-    "pca": Method("pixels or columns, PCA to 90 % of the variance, at most 64 columns", ("images", "vectors", "table")),
-    "shapes": Method("pixels and the edges in them, PCA of each (default for images)", ("images",)),
-    "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
-    "tfidf": Method("words or characters, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
-    "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
-    "simclr": Method("features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])", ("images",)),
-    "simclr:EPOCHS": Method("the same, with so many passes over the images", ("images",)),
-    "timm:NAME": Method("features of a pretrained timm model (needs timm)", ("images",)),
-    "sentence:NAME": Method("a sentence-transformers model (needs sentence-transformers)", ("texts",)),
+METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
+    "none": ("vectors", "table"),  # the columns as they are
+    "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
+    "shapes": ("images",),  # pixels and the edges in them, PCA of each
+    "pixels": ("images",),  # in [0, 1], at a common size
+    "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
+    "autoencoder": ("images", "vectors", "table"),  # its code (needs mheal[deep])
+    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])
+    "simclr:EPOCHS": ("images",),  # the same, with so many passes over the images
+    "timm:NAME": ("images",),  # features of a pretrained model (needs timm)
+    "sentence:NAME": ("texts",),  # features of a pretrained model (needs sentence-transformers)
 }
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
@@ -101,7 +94,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     name, colon, model = method.partition(":")
     if colon:
         name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
-    ours = [key for key, entry in METHODS.items() if kind in entry.kinds]
+    ours = [key for key, kinds in METHODS.items() if kind in kinds]
     choice = " or ".join([", ".join(ours[:-1]), ours[-1]])
     if name not in METHODS or bool(colon) != bool(model):
         raise UserError(f"there is no method {method!r}: for {kind} use {choice}")
@@ -167,42 +160,44 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     from .images import in_chunks, opened, upright_rgb
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
+    with _loading(f"timm cannot load the model {name!r}"):
         model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"timm cannot load the model {name!r}: {first_line(error)}") from error
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
+    blocks, skipped = [np.empty((0, 0), np.float32)], []
 
     def prepared(path: Path) -> Any:
         return opened(path, lambda image: transform(upright_rgb(image, DETAIL)))
 
-    blocks: list[Array] = []
-    skipped: list[tuple[int, str]] = []
     for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
         batch = in_chunks(prepared, paths[lo:hi], "", None)
         skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
-        tensors = [item for item in batch if not isinstance(item, str)]
-        if tensors:
+        if tensors := [item for item in batch if not isinstance(item, str)]:
             with torch.inference_mode():
                 blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
         if progress is not None:
             progress(hi, len(paths), f"timm:{name}")
-    return np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32), skipped
+    return np.concatenate(blocks[1:] or blocks), skipped
 
 
 def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
     """Features of the texts by the sentence-transformers model `name`."""
     library = _needed("sentence_transformers", f"sentence:{name}")
-    try:
+    with _loading(f"sentence-transformers cannot load {name!r}"):
         model = library.SentenceTransformer(name)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"sentence-transformers cannot load {name!r}: {first_line(error)}") from error
     blocks = []
     for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
         blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
         if progress is not None:
             progress(hi, len(texts), f"sentence:{name}")
     return np.concatenate(blocks).astype(np.float32, copy=False)
+
+
+@contextmanager
+def _loading(failed: str) -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"{failed}: {first_line(error)}") from error
 
 
 def _needed(module: str, method: str) -> Any:

@@ -39,9 +39,11 @@ def encode(
     width : maps of the first layers
     device : by default the GPU, where there is one
     """
-    pixels = _checked(images)
+    pixels = np.require(images, requirements=["C", "W"])  # memory that torch can share
+    if pixels.ndim not in (3, 4) or pixels.shape[3:] not in ((), (1,), (3,)):
+        raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
     chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    loaded = Images.load(_small(torch.as_tensor(pixels), chosen), chosen)
+    loaded = Images.load(_small(torch.as_tensor(pixels.reshape(*pixels.shape[:3], -1)), chosen), chosen)
     with SimCLR(loaded, epochs=epochs, width=width, seed=seed) as model:
         for _ in range(model.epochs):
             model.epoch(progress)
@@ -209,17 +211,6 @@ def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     pairs = torch.arange(len(z), device=z.device).roll(len(z) // 2)
     return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), pairs)
-
-
-def _checked(images: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    """Images (n, height, width, channels), in memory that torch can share."""
-    pixels = np.asarray(images)
-    if pixels.dtype != np.uint8:
-        raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
-    shape = (*pixels.shape, 1) if pixels.ndim == 3 else pixels.shape
-    if len(shape) != 4 or shape[3] not in (1, 3) or 0 in shape[1:]:
-        raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
-    return np.require(pixels.reshape(shape), requirements=["C", "W"])
 
 
 def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
