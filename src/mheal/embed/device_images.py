@@ -45,8 +45,6 @@ def as_pixels(images: Any, device: Any) -> torch.Tensor:
         raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
     if pixels.ndim == 3:
         pixels = pixels[:, None]
-    if pixels.ndim != 4:
-        raise ValueError(f"images must be (n, channels, height, width) or (n, height, width), not {pixels.ndim}-D")
     return pixels.to(device).permute(0, 2, 3, 1).contiguous()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from ..runtime.files import first_line
 from ..runtime.progress import Progress
@@ -22,7 +22,6 @@ COMMON = (32, 32)  # others are resized to this width and height
 DEEP = ("I;16", "I;16L", "I;16B", "I", "F")  # more than 8 bits a pixel, in one channel
 GREY = ("1", "L", "LA", *DEEP)
 WHITES = (1, 255, 4095, 65535)  # what white may be in images of more than 8 bits
-ORIENTATION = 0x0112  # in EXIF data
 MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, and refuses twice as many
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
 BAND = 1_000_000  # pixels that are converted together
@@ -43,20 +42,18 @@ def read_pixels(
     and colours, in words; and (position, reason) of the images that could not be read. Of pages and frames the first
     counts. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
     """
-    headers = partial(opened, work=lambda image: (image.size, image.mode))
-    looks = in_chunks(headers, paths, "opening images", progress)
+    looks = in_chunks(partial(opened, work=lambda image: (image.size, image.mode)), paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
     sizes = {size for size, _ in seen}
     size = min(sizes) if len(sizes) == 1 and max(min(sizes)) <= SMALL else COMMON
     grey = all(mode in GREY for _, mode in seen)
     values = np.empty((len(paths), size[1], size[0], *([] if grey else [3])), np.float32)
-    places = range(len(paths))
-    reasons = in_chunks(lambda at: opened(paths[at], partial(_fill, values[at])), places, "reading images", progress)
-    skipped = [(at, reason) for at, reason in enumerate(reasons) if reason]
+    both = [*zip(paths, values, strict=True)]
+    reasons = in_chunks(lambda one: opened(one[0], partial(_fill, one[1])), both, "reading images", progress)
     for mode in DEEP:
         if alike := [at for at, look in enumerate(looks) if not reasons[at] and look[1] == mode]:
             values[alike] = _scaled(values[alike])
-    if skipped:
+    if skipped := [(at, reason) for at, reason in enumerate(reasons) if reason]:
         values = np.delete(values, [at for at, _ in skipped], axis=0)
     return values, f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped
 
@@ -76,7 +73,7 @@ def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
     small = Image.new(bands[0].mode, (bands[0].width, sum(band.height for band in bands)))
     for top, band in zip(tops, bands, strict=True):
         small.paste(band, (0, top // factor))
-    small.getexif()[ORIENTATION] = image.getexif().get(ORIENTATION, 1)
+    small.getexif()[ExifTags.Base.Orientation] = image.getexif().get(ExifTags.Base.Orientation, 1)
     return ImageOps.exif_transpose(small)
 
 

@@ -71,22 +71,16 @@ class Block(nn.Module):
         return functional.relu(shortcut + self.second(self.first(x)))
 
 
-class Encoder(nn.Module):
+def encoder(channels: int, width: int) -> nn.Sequential:
     """A residual network of four stages (He et al. 2016), each of half the size and twice the width of the last."""
-
-    def __init__(self, channels: int, width: int) -> None:
-        super().__init__()
-        self.stem = nn.Sequential(convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU())
-        widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
-        self.blocks = nn.Sequential(*(Block(before, after) for before, after in pairwise(widths)))
-        self.columns = widths[-1]
-        for layer in self.modules():
-            if isinstance(layer, nn.Conv2d):
-                nn.init.kaiming_normal_(layer.weight, mode="fan_out")
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The means of the last maps."""
-        return self.blocks(self.stem(x)).mean(dim=(2, 3))
+    widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
+    stem = convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU()
+    blocks = (Block(before, after) for before, after in pairwise(widths))
+    network = nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out")
+    return network
 
 
 class SimCLR:
@@ -195,10 +189,9 @@ class SimCLR:
 def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
     """An untrained encoder and the projection behind it."""
     with seeded(seed, gpus=False):  # weights do not depend on the device
-        encoder = Encoder(channels, width)
-        n = encoder.columns
+        network, n = encoder(channels, width), 8 * width
         projection = nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION))
-        return nn.Sequential(encoder, projection)
+        return nn.Sequential(network, projection)
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:

@@ -22,8 +22,6 @@ from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
 from ..sphere import to_sphere
 
-Rows = npt.NDArray[np.int64]
-
 COMPONENTS = 100
 VOCABULARY = 50_000
 MANY = 1_000  # texts; above this, words that occur in one text only are dropped
@@ -46,7 +44,10 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str, list[
     from sklearn.decomposition import TruncatedSVD
 
     weights, notes = _weights(texts, words), []
-    apart = _apart(weights, len(texts))
+    apart = np.arange(len(texts))  # have no word that occurs in another text
+    if weights is not None:
+        counts = np.bincount(weights.indices, minlength=weights.shape[1])
+        apart = np.flatnonzero(weights @ (counts > 1).astype(np.float32) == 0)
     if len(apart) > 1 or weights is None:
         those = {*apart.tolist()}
         letters = _weights([text if at in those else "" for at, text in enumerate(texts)], "char_wb")
@@ -112,12 +113,3 @@ def _weights(texts: Sequence[str], by: Any) -> Any:
         return weigh.fit_transform(texts)
     except ValueError:  # an empty vocabulary
         return None
-
-
-def _apart(weights: Any, n: int) -> Rows:
-    """Which of n texts have no word that occurs in another one."""
-    if weights is None:
-        return np.arange(n)
-    shared = np.bincount(weights.indices, minlength=weights.shape[1])[weights.indices] > 1
-    rows = np.repeat(np.arange(n), np.diff(weights.indptr))
-    return np.flatnonzero(np.bincount(rows[shared], minlength=n) == 0)
