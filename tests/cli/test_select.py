@@ -80,7 +80,7 @@ def test_quiet_says_nothing(desk, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_label_studio_tasks_show_what_there_is_to_label(desk):
+def test_label_studio_tasks_show_what_there_is_to_label(desk, capfd):
     assert run("select images -b 7 -o tasks.json") == 0
     tasks = json.loads((desk / "tasks.json").read_text())
     assert [task["data"]["pick_rank"] for task in tasks] == list(range(1, 8))
@@ -88,10 +88,17 @@ def test_label_studio_tasks_show_what_there_is_to_label(desk):
     assert first["image"].startswith("/data/local-files/?d=images/")
     assert (desk / "images" / first["id"]).exists()
     assert (desk / "tasks.record.json").exists()
+    said = capfd.readouterr().err
+    assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in said
+    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={desk}\n" in said
+    assert f"local files: {desk / 'images'}\n" in said
+    assert '<Image name="item" value="$image"/>' in said
 
-    assert run("select digits.csv --without label -b 3 -o rows.json") == 0
+    assert run("select digits.csv --without label -b 3 --labeled labels.csv -o rows.json") == 0
+    assert re.findall(r'<Choice value="(.*?)"/>', capfd.readouterr().err) == [*"0123456789"]
     data = json.loads((desk / "rows.json").read_text())[0]["data"]
-    assert {"id", "row", "p0", "p63"} <= set(data)
+    assert {"id", "row", "cells"} <= set(data)
+    assert {"p0", "p63"} <= set(data["cells"])
     assert run("select texts.txt -b 3 -o texts.json") == 0
     texts = (desk / "texts.txt").read_text().splitlines()
     data = json.loads((desk / "texts.json").read_text())[1]["data"]
@@ -110,12 +117,29 @@ def test_labels_come_back_from_label_studio(desk):
     assert json.loads((desk / "picks.json").read_text())["labeled"] == 4
 
 
+def test_annotators_who_differ_do_not_end_the_run(desk, capfd):
+    notes = [{"result": [{"value": {"choices": [label]}}]} for label in ("one", "two")]
+    (desk / "export.json").write_text(json.dumps([{"data": {"row": 3}, "annotations": notes}]))
+    assert run("select digits.npy -b 5 --labeled export.json") == 0
+    assert "3 (one or two)" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("pool", ["digits.csv", "texts.txt"])
+def test_contact_sheets_of_rows_and_texts(pool, desk):
+    assert run(f"select {pool} -b 9 -o sheet.html") == 0
+    page = (desk / "sheet.html").read_text()
+    assert page.count("<h2>") == 9
+    assert run(f"select {pool} -b 9") == 0
+    for reason in picks()["reason"]:
+        assert reason in page
+
+
 def test_contact_sheet_needs_no_other_file(desk):
     (desk / "images" / "0" / "<b>odd.png").write_bytes((desk / "images" / "0" / "000.png").read_bytes())
     assert run("select images -b 121 -o sheet.html") == 0
     page = (desk / "sheet.html").read_text()
     assert page.count("data:image/png;base64,") == 121
-    assert "http" not in page
+    assert "://" not in page
     assert "&lt;b&gt;odd.png" in page
     assert "<b>odd" not in page
 
@@ -123,7 +147,7 @@ def test_contact_sheet_needs_no_other_file(desk):
 def test_unreadable_images_are_named_and_skipped(desk, capfd):
     (desk / "images" / "broken.png").write_bytes(b"not an image")
     assert run("select images -b 3") == 0
-    assert "skipped images/broken.png" in capfd.readouterr().err
+    assert "skipped 1 images that cannot be read: images/broken.png (it is not an image)" in capfd.readouterr().err
     assert json.loads((desk / "picks.json").read_text())["skipped"] == 1
 
 

@@ -1,5 +1,6 @@
 """Folders of images: digits as files, and the odd ones of real folders."""
 
+import os
 import struct
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 from sklearn.datasets import load_digits
 
-from mheal.embed.images import in_chunks, opened, shown
+from mheal.cli import main
+from mheal.embed.images import in_chunks, opened, upright_rgb
 from mheal.io.read import read_pool
 
 DIGITS = load_digits()
@@ -150,13 +152,14 @@ def test_unreadable_images_are_left_out_by_name(folder, tmp_path, embed):
     assert "truncated" in source.skipped[0][1] or "broken" in source.skipped[0][1]
 
 
-def test_a_float_image_with_nan_is_left_out(tmp_path):
+@pytest.mark.parametrize("odd", [np.nan, -np.inf, 3e38])
+def test_a_float_image_with_odd_values_is_left_out(tmp_path, odd):
     values = np.full((4, 4), 100, np.float32)
     Image.fromarray(values).save(tmp_path / "a.tif")
-    values[1, 2] = np.nan
+    values[1, 2] = odd
     Image.fromarray(values).save(tmp_path / "b.tif")
     source = read_pool(tmp_path, embed="pixels")
-    assert source.skipped == [(tmp_path / "b.tif", "it holds NaN or infinity")]
+    assert source.skipped == [(tmp_path / "b.tif", "it holds NaN or values beyond 1e+30")]
 
 
 def test_equal_images(tmp_path):
@@ -237,7 +240,7 @@ def test_pixels_and_thumbnails_of_every_kind_of_image(tmp_path, kind):
     wanted = np.asarray(wanted, np.float32) / (255 if isinstance(wanted, Image.Image) else 1)
     source = read_pool(saved(tmp_path, image, name), embed="pixels")
     np.testing.assert_allclose(source.X[0], wanted.ravel(), atol=0.01)
-    small = np.asarray(shown(Image.open(tmp_path / name)), np.float32) / 255
+    small = np.asarray(upright_rgb(Image.open(tmp_path / name), 4), np.float32) / 255
     np.testing.assert_allclose(small, wanted if wanted.ndim == 3 else np.repeat(wanted[..., None], 3, 2), atol=0.01)
 
 
@@ -273,6 +276,72 @@ def grey_png(file, width, height):
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(packed))
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif"])
+def test_images_are_turned_as_their_exif_data_say(tmp_path, name, orientation):
+    corner = Image.new("RGB", (40, 24), "white")
+    corner.paste("black", (0, 0, 20, 12))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    corner.save(tmp_path / name, exif=exif)
+    wanted = ImageOps.exif_transpose(Image.open(tmp_path / name)).convert("RGB")
+    with Image.open(tmp_path / name) as image:
+        seen = upright_rgb(image, 4)
+    assert (seen.width > seen.height) == (wanted.width > wanted.height)
+    small = wanted.resize(seen.size, Image.Resampling.BOX)
+    assert np.abs(np.asarray(seen, float) - np.asarray(small, float)).max() < 30
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "F"])
+def test_large_images_are_averaged_in_bands(tmp_path, mode):
+    grey = (np.add.outer(np.arange(1500), np.arange(1900)) // 14).astype(np.uint8)
+    image = Image.fromarray(grey)
+    if mode in ("I;16", "F"):
+        image = Image.fromarray(grey.astype(np.uint16 if mode == "I;16" else np.float32))
+    elif mode == "LA":
+        image = Image.merge("LA", (image, image))
+    else:
+        image = image.convert(mode, palette=Image.Palette.ADAPTIVE) if mode != "P" else image.quantize()
+    image.save(tmp_path / "a.tif")
+    pixels = read_pool(tmp_path, embed="pixels").X.reshape(32, 32, -1)
+    whole = 255 - (255.0 - grey) * grey / 255 if mode == "LA" else grey
+    wanted = np.asarray(Image.fromarray(whole.astype(np.float32)).resize((32, 32), Image.Resampling.BOX)) / 255
+    assert np.abs(pixels - wanted[:, :, None]).max() < 0.04
+
+
+def test_files_that_would_start_a_program_are_no_images(tmp_path):
+    saved(tmp_path, RED, "a.png")
+    RED.save(tmp_path / "b.eps")
+    (tmp_path / "b.eps").rename(tmp_path / "b.png")
+    assert read_pool(tmp_path, embed="pixels").skipped == [(tmp_path / "b.png", "it is not an image")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_is_left_out_by_every_output(tmp_path, monkeypatch, capfd):
+    (tmp_path / "images").mkdir()
+    for at, name in enumerate((b"a.png", b"caf\xe9.png", "é 日本 #1.png".encode(), b"d.png")):
+        saved(tmp_path / "images", Image.new("RGB", (4, 4), (60 * at, 9, 200)), "new.png")
+        os.rename(tmp_path / "images" / "new.png", os.fsencode(tmp_path / "images") + b"/" + name)
+    (tmp_path / "images" / "gone.png").symlink_to("nowhere.png")
+    monkeypatch.chdir(tmp_path)
+    for out in ("picks.csv", "picks.jsonl", "picks.parquet", "tasks.json", "sheet.html"):
+        assert main(["select", "images", "-b", "3", "-o", out]) == 0
+        said = capfd.readouterr().err
+        assert "2 images that cannot be read" in said
+        assert "its name is not UTF-8: rename it" in said
+        assert "é 日本 #1.png" in (tmp_path / out).read_bytes().decode(errors="ignore") or out == "tasks.json"
+
+
+def test_odd_files_are_read_without_warnings(tmp_path, recwarn):
+    saved(tmp_path, RED, "a.tif")
+    content = bytearray((tmp_path / "a.tif").read_bytes())
+    (tmp_path / "b.tif").write_bytes(content[:-6])  # the last tag is cut
+    clear = RED.convert("P", palette=Image.Palette.ADAPTIVE)
+    clear.save(tmp_path / "c.png", transparency=b"\0\1")
+    assert len(read_pool(tmp_path, embed="pixels").X) >= 2
+    assert not recwarn.list
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of its memory from /proc")
 def test_images_of_too_many_pixels_are_not_decoded(tmp_path):
     grey_png(tmp_path / "a.png", 11_000, 11_000)
@@ -296,6 +365,26 @@ print((peak() - before) // 1000, source.ids, {{reason for _, reason in source.sk
     assert rest == "['g.png'] {'it has more than 100 million pixels: make it smaller'}\n"
     assert int(more) < 60  # MB; one of them takes 121 when it is decoded
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of its memory from /proc")
+@pytest.mark.parametrize("work", ["read_pool(folder, embed='pixels')", "[upright_rgb(Image.open(file), 128)]"])
+def test_a_large_image_is_in_memory_once(tmp_path, work):
+    Image.new("RGBA", (6000, 6000), (9, 9, 9, 99)).save(tmp_path / "a.png", compress_level=1)
+    code = f"""
+import polars, sklearn.decomposition
+from pathlib import Path
+from PIL import Image
+from mheal.embed.images import upright_rgb
+from mheal.io.read import read_pool
+def peak():
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith("VmHWM"))
+folder, file, before = {str(tmp_path)!r}, {str(tmp_path / "a.png")!r}, peak()
+{work}
+print((peak() - before) // 1000)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 220  # MB; its 36 million pixels are 144
 
 
 def test_large_images_are_decoded_one_after_another(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+import mheal
 from mheal.embed.methods import embed
 from mheal.embed.texts import words
 from mheal.exceptions import UserError
@@ -185,6 +186,38 @@ def test_languages_without_spaces(tmp_path, language):
     assert source.notes == []
     assert same_kind(source.X, [topic for _, topic in chosen]) == 1
     assert np.linalg.matrix_rank(source.X) > 20  # they differ within a topic
+
+
+THINGS = {
+    "Chinese": [
+        "今天北京下大雨，出门请带伞",
+        "股市大跌，投资者纷纷抛售股票",
+        "国家队踢进两球赢得冠军",
+        "这家餐厅的牛肉面好吃",
+    ],
+    "Japanese": [
+        "東京は今日も雨が降るでしょう",
+        "株価が大きく下がりました",
+        "代表チームが試合に勝ちました",
+        "この店のラーメンは美味",
+    ],
+    "Thai": ["วันนี้ฝนตกหนักที่กรุงเทพ", "ตลาดหุ้นร่วงลงอย่างหนัก", "ทีมชาติชนะการแข่งขันเมื่อคืน", "ก๋วยเตี๋ยวร้านนี้อร่อยมาก"],
+    "emoji": ["😀😃😀", "🎉🎂🎈", "🐶🐱🐭", "🚗🚕🚙"],
+    "short": ["refund", "login fails", "late delivery", "broken screen"],
+    "codes": ["AB-1209", "QX/77-3", "INV0034", "M7.88.1"],
+}
+
+
+@pytest.mark.parametrize("language", THINGS)
+def test_near_duplicates_are_near_and_no_two_of_them_are_picked(language):
+    texts, thing = [], []
+    for at, text in enumerate(THINGS[language]):
+        texts += [text, f"{text}！", f"  {text}。", text.replace("，", ","), text + text[-1], f"{text} {text}"]
+        thing += [at] * 6
+    X = embed(texts, "texts").X
+    assert same_kind(X, thing) > 0.9
+    picks = mheal.select(X, len(THINGS[language]))
+    assert {thing[row] for row in picks} == set(thing)
 
 
 @pytest.mark.parametrize(

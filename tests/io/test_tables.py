@@ -216,7 +216,7 @@ BAD = {
         {},
         r"no column to tell rows apart by, but t \(21 different texts\), .* if 't' is text to read",
     ),
-    "tfidf of a table": ("a,b\n1,2\n", {"embed": "tfidf"}, "'tfidf' does not work on table: use none, pca or autoenc"),
+    "tfidf of a table": ("a,b\n1,2\n", {"embed": "tfidf"}, "no method 'tfidf' for table: use none, pca or autoenc"),
 }
 
 

@@ -36,11 +36,12 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, the pool they are rows of, the model that was used, in words, and how long it took."""
+    """The picks, the pool they are rows of, the labels' number and classes, the model in words, and the times."""
 
     picks: Selection
     source: Source
     labeled: int
+    classes: list[str]
     model: str
     seconds: dict[str, float]
 
@@ -69,7 +70,8 @@ class Job:
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}
-        return Result(picks, source, len(labels.rows), model, seconds)
+        classes = [] if labels.values is None else sorted({str(label) for label in labels.values})
+        return Result(picks, source, len(labels.rows), classes, model, seconds)
 
     @property
     def queries_model(self) -> bool:
@@ -85,7 +87,7 @@ class Job:
         request, limit = self.request, self.request.memory_limit
         if request.scheduler is not None:
             source = _on_cluster(request)
-            return source, labels_in(request.labeled, source)
+            return source, labels_in(request.labeled, source, self.console)
         if limit is None:
             return read_with_labels(request, request.labeled, self.console, request.seed)
         if not get(request.strategy).limits_memory:
@@ -94,7 +96,7 @@ class Job:
         present = memory.resident()
         if shards := shards_to_stream(request.pool, limit, present):
             source = self._streamed(shards, limit, present)
-            labels = labels_in(request.labeled, source)
+            labels = labels_in(request.labeled, source, self.console)
         else:
             source, labels = read_with_labels(request, request.labeled, self.console, request.seed)
             present = memory.resident()

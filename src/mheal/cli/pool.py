@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from ..backends.cpu.points import Points
 from ..exceptions import UserError, UserFileError
 from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
+from ..io.locate import IMAGES
 from ..io.read import read_pool
-from ..io.source import Source
+from ..io.source import LISTED, Source
 from ..runtime.files import reading
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
@@ -44,7 +46,7 @@ def read_with_labels(
 ) -> tuple[Source, Labels]:
     """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
     source = read(options, console, seed)
-    labels = labels_in(labeled, source)
+    labels = labels_in(labeled, source, console)
     return without_answers(options, source, labels.values, labels.rows, console, seed), labels
 
 
@@ -60,11 +62,13 @@ def without_answers(
     return source
 
 
-def labels_in(file: str | None, source: Source) -> Labels:
+def labels_in(file: str | None, source: Source, console: Console | None = None) -> Labels:
     """The labels in a file, if any, numbered as the rows of X; those of rows that were left out are not there."""
     if file is None:
         return Labels(np.empty(0, np.int64), None)
     labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
+    if console is not None and labels.notes:
+        console.print("\n".join(labels.notes))
     places = source.places(labels.rows)
     kept = places >= 0
     refuse_moved(file, source, places[kept])
@@ -72,12 +76,13 @@ def labels_in(file: str | None, source: Source) -> Labels:
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
-    """A line that says what the pool's features are, and one for each item that was skipped."""
+    """A line that says what the pool's features are, and one for the items that were skipped."""
     console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
-    for file, reason in source.skipped:
-        console.print(f"skipped {file}: {reason}")
+    if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
+        more = ", …" if len(skipped) > LISTED else ""
+        console.print(f"skipped {len(skipped):,} images that cannot be read: {', '.join(skipped[:LISTED])}{more}")
 
 
 def say_labels(where: str | None, labels: Any, console: Console) -> None:
@@ -128,6 +133,8 @@ def checksum(files: Iterable[Path]) -> str:
     """SHA-256 of all files, by name and content, in their order."""
     total = hashlib.sha256()
     for file in files:
-        with reading(file), file.open("rb") as content:
-            total.update(f"{file.name}:{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+        digest = "unreadable"  # what an image may be: it was skipped
+        with suppress(OSError) if file.suffix.lower() in IMAGES else reading(file), file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))
     return total.hexdigest()

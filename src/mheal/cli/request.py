@@ -24,7 +24,7 @@ SCALING = (
 MEMORY = "Stay below this, or refuse. A .npy file or .parquet files may be larger."
 SCHEDULER = "A Dask cluster to pick from .parquet files on: local, or tcp://host:8786."
 OUT = "File to write; - is standard output. Default: picks.csv"
-FORMATS = "csv, parquet, jsonl, label-studio, or html (a page of thumbnails). Default: by the name of the file."
+FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the picks). Default: by the name of the file."
 RESUMED = (
     "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
 )

@@ -15,6 +15,7 @@ from rich.console import Console
 from .._version import __version__
 from ..exceptions import UserError
 from ..io.fingerprint import fingerprint
+from ..io.label_studio import set_up
 from ..io.locate import locate
 from ..io.write import format_of, picks_digest, render
 from ..runtime.checkpoint import closed_if_stopped
@@ -57,6 +58,9 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     )
     if output.files:
         console.print(f"Written: {', '.join(map(str, output.files))}")
+    if form == "label-studio":
+        for line in set_up(result.source, output.file, str(request.pool), result.classes):
+            console.print(line)
     return result
 
 

@@ -12,22 +12,19 @@ from torch import nn
 from ..backends.torch.determinism import seeded
 from ..runtime.progress import Progress
 
-WIDTHS = (500, 500, 2000)
-CODE = 10
-BATCH = 256
+WIDTHS, CODE = (500, 500, 2000), 10
 STEPS, EPOCHS = 6000, 30
-RATE = 1e-3
+BATCH, RATE = 256, 1e-3
 
 
 def autoencoder(columns: int) -> Any:
     """Fully connected, ReLU between the layers, a linear code in the middle."""
     widths = (columns, *WIDTHS, CODE)
-    return nn.Sequential(OrderedDict(encoder=_layers(widths), decoder=_layers(widths[::-1])))
-
-
-def _layers(widths: tuple[int, ...]) -> nn.Sequential:
-    layers = [layer for before, after in pairwise(widths) for layer in (nn.Linear(before, after), nn.ReLU())]
-    return nn.Sequential(*layers[:-1])
+    halves = {}
+    for name, sizes in (("encoder", widths), ("decoder", widths[::-1])):
+        layers = [layer for before, after in pairwise(sizes) for layer in (nn.Linear(before, after), nn.ReLU())]
+        halves[name] = nn.Sequential(*layers[:-1])
+    return nn.Sequential(OrderedDict(halves))
 
 
 def encode(

@@ -6,6 +6,8 @@ from typing import Any, Self
 import torch
 from torch.nn import functional
 
+from ..exceptions import UserError
+
 SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps at least
 RATIO = 4 / 3  # of a crop's sides, at most
 JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
@@ -40,11 +42,9 @@ def as_pixels(images: Any, device: Any) -> torch.Tensor:
     """Bytes on a device, channels last; images there already are not sent again."""
     pixels = torch.as_tensor(images)
     if pixels.dtype != torch.uint8:
-        raise ValueError(f"images must be bytes (uint8), not {pixels.dtype}")
+        raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
     if pixels.ndim == 3:
         pixels = pixels[:, None]
-    if pixels.ndim != 4:
-        raise ValueError(f"images must be (n, channels, height, width) or (n, height, width), not {pixels.ndim}-D")
     return pixels.to(device).permute(0, 2, 3, 1).contiguous()
 
 

@@ -7,11 +7,11 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from ..runtime.files import first_line
 from ..runtime.progress import Progress
@@ -24,8 +24,10 @@ GREY = ("1", "L", "LA", *DEEP)
 WHITES = (1, 255, 4095, 65535)  # what white may be in images of more than 8 bits
 MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, and refuses twice as many
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
+BAND = 1_000_000  # pixels that are converted together
+HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
-Made = TypeVar("Made")
 CHUNK = 256  # images between two reports of progress
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error)
 _one_large = Lock()
@@ -40,52 +42,72 @@ def read_pixels(
     and colours, in words; and (position, reason) of the images that could not be read. Of pages and frames the first
     counts. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
     """
-    headers = partial(opened, work=lambda image: (image.size, image.mode))
-    looks = in_chunks(headers, paths, "opening images", progress)
+    looks = in_chunks(partial(opened, work=lambda image: (image.size, image.mode)), paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
     sizes = {size for size, _ in seen}
     size = min(sizes) if len(sizes) == 1 and max(min(sizes)) <= SMALL else COMMON
     grey = all(mode in GREY for _, mode in seen)
     values = np.empty((len(paths), size[1], size[0], *([] if grey else [3])), np.float32)
-
-    def decode(at: int) -> str | None:
-        return opened(paths[at], lambda image: _fill(values[at], image, size, grey))
-
-    reasons = in_chunks(decode, range(len(paths)), "reading images", progress)
-    skipped = [(at, reason) for at, reason in enumerate(reasons) if reason]
+    both = [*zip(paths, values, strict=True)]
+    reasons = in_chunks(lambda one: opened(one[0], partial(_fill, one[1])), both, "reading images", progress)
     for mode in DEEP:
         if alike := [at for at, look in enumerate(looks) if not reasons[at] and look[1] == mode]:
             values[alike] = _scaled(values[alike])
-    if skipped:
+    if skipped := [(at, reason) for at, reason in enumerate(reasons) if reason]:
         values = np.delete(values, [at for at, _ in skipped], axis=0)
     return values, f"images {size[0]}×{size[1]} {'grey' if grey else 'RGB'}", skipped
 
 
-def upright(image: Image.Image) -> Image.Image:
-    """The image as a viewer shows it: rotated as its EXIF data say, transparent parts white."""
-    turned = ImageOps.exif_transpose(image)
-    if turned.mode in DEEP or ("A" not in turned.getbands() and "transparency" not in turned.info):
-        return turned
-    white = Image.new("RGBA", turned.size, "white")
-    flat = Image.alpha_composite(white, turned.convert("RGBA"))
-    return flat.convert("L" if turned.mode == "LA" else "RGB")
+def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
+    """The image as a viewer shows it: turned as its EXIF data say, transparent parts white. In L, RGB or F.
+
+    enough : width and height. An image of more than four times that is averaged down, one band of rows after the other,
+        since a copy of a large image in another mode may take gigabytes
+    """
+    image.draft(None, (4 * enough[0], 4 * enough[1]))  # a JPEG can be read at a fraction of its size, much faster
+    image.load()
+    factor = max(1, min(image.width // (4 * enough[0]), image.height // (4 * enough[1])))
+    step = factor * max(1, BAND // (factor * image.width))
+    tops = range(0, image.height, step)
+    bands = [_flat(image.crop((0, top, image.width, min(top + step, image.height)))).reduce(factor) for top in tops]
+    small = Image.new(bands[0].mode, (bands[0].width, sum(band.height for band in bands)))
+    for top, band in zip(tops, bands, strict=True):
+        small.paste(band, (0, top // factor))
+    small.getexif()[ExifTags.Base.Orientation] = image.getexif().get(ExifTags.Base.Orientation, 1)
+    return ImageOps.exif_transpose(small)
 
 
-def shown(image: Image.Image) -> Image.Image:
-    """The image upright, in RGB; one of more than 8 bits from black to white by its own range."""
-    turned = upright(image)
-    if turned.mode not in DEEP:
-        return turned.convert("RGB")
-    values = _finite(np.asarray(turned, np.float32))
-    low = values.min()
-    bytes_ = (values - low) * (255 / max(float(values.max() - low), 1e-30))
-    return Image.fromarray(np.rint(bytes_).astype(np.uint8)).convert("RGB")
+def _flat(image: Image.Image) -> Image.Image:
+    """The image in L, RGB or, if it has more than 8 bits, F."""
+    if image.mode in DEEP:
+        values = np.asarray(image, np.float32)
+        if not (np.abs(values) < HUGE).all():
+            raise ValueError(f"it holds NaN or values beyond {HUGE:g}")
+        return Image.fromarray(values)
+    mode = "L" if image.mode in GREY else "RGB"
+    if "A" in image.getbands() or "transparency" in image.info:
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
+    return image.convert(mode)
 
 
-def opened(path: Path, work: Callable[[Image.Image], Made]) -> Made | str:
+def upright_rgb(image: Image.Image, side: int) -> Image.Image:
+    """The image upright, in RGB, with at least `side` pixels a side if it has them.
+
+    One of more than 8 bits is drawn from black to white by its own range.
+    """
+    small = upright(image, (side, side))
+    if small.mode == "F":
+        low, high = np.asarray(small).min(), np.asarray(small).max()
+        scale = 255 / max(float(high - low), 1e-30)
+        small = small.point(lambda value: value * scale - low * scale).convert("L")
+    return small.convert("RGB")
+
+
+def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
     """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
     try:
-        with Image.open(path) as image:
+        str(path).encode()  # a name that is not UTF-8 can be written to no file
+        with Image.open(path, formats=FORMATS) as image:
             pixels = image.width * image.height
             if pixels > MOST:
                 return TOO_MANY
@@ -93,6 +115,8 @@ def opened(path: Path, work: Callable[[Image.Image], Made]) -> Made | str:
                 return work(image)
     except UnidentifiedImageError:
         return "it is not an image"
+    except UnicodeEncodeError:
+        return "its name is not UTF-8: rename it"
     except Image.DecompressionBombError:
         return TOO_MANY
     except BROKEN as error:
@@ -103,7 +127,7 @@ def in_chunks(work: Callable[[Any], Any], parts: Sequence[Any], what: str, progr
     """Results of `work` on each part, by several threads, with a report after every few hundred."""
     results = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # `opened` refuses what is too large
+        warnings.filterwarnings("ignore", module="PIL")  # an odd file can be read, or there is a reason
         for lo, hi in spans(len(parts), CHUNK):
             results += run_parts(work, parts[lo:hi])
             if progress is not None:
@@ -111,24 +135,13 @@ def in_chunks(work: Callable[[Any], Any], parts: Sequence[Any], what: str, progr
     return results
 
 
-def _fill(out: npt.NDArray[np.float32], image: Image.Image, size: tuple[int, int], grey: bool) -> None:
-    image.draft(None, (4 * size[0], 4 * size[1]))  # a JPEG can be read at a fraction of its size, much faster
-    image = upright(image)
-    deep = image.mode in DEEP
-    if deep:
-        image = Image.fromarray(_finite(np.asarray(image, np.float32)))
-    else:
-        image = image.convert("L" if grey else "RGB")
-    if image.size != size:
-        image = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-    values = np.asarray(image, np.float32)
-    out[...] = values[..., None] if deep and not grey else values if deep else values / 255
-
-
-def _finite(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    if not np.isfinite(values).all():
-        raise ValueError("it holds NaN or infinity")
-    return values
+def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
+    height, width = out.shape[:2]
+    small = upright(image, (width, height))
+    if small.mode != "F":
+        small = small.convert("L" if out.ndim == 2 else "RGB")
+    values = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.float32)
+    out.reshape(height, width, -1)[...] = values.reshape(height, width, -1) / (1 if small.mode == "F" else 255)
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

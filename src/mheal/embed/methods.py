@@ -1,7 +1,9 @@
 """`embed`: vectors from images, texts or columns, by the name of a method."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
@@ -18,30 +20,25 @@ from ..runtime.progress import Progress
 from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
+from .features import pca, shapes
+from .texts import tfidf
 
 Array = npt.NDArray[Any]
+Skipped = list[tuple[int, str]]  # (position, reason) of images that cannot be read
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
+DETAIL = 512  # pixels a side that such a model can use
 
-
-@dataclass(frozen=True)
-class Method:
-    """A way to make vectors: what it does, in one line, and of what."""
-
-    summary: str
-    kinds: tuple[Kind, ...]
-
-
-METHODS = {
-    "none": Method("the columns as they are (default for vectors and tables)", ("vectors", "table")),
-    "pca": Method("pixels or columns, PCA to 90 % of the variance, at most 64 columns", ("images", "vectors", "table")),
-    "shapes": Method("pixels and the edges in them, PCA of each (default for images)", ("images",)),
-    "pixels": Method("pixels in [0, 1] at a common size", ("images",)),
-    "tfidf": Method("words or characters, TF-IDF, SVD to at most 100 columns (default for texts)", ("texts",)),
-    "autoencoder": Method("the code of an autoencoder (needs mheal[deep])", ("images", "vectors", "table")),
-    "simclr": Method("features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])", ("images",)),
-    "simclr:EPOCHS": Method("the same, with so many passes over the images", ("images",)),
-    "timm:NAME": Method("features of a pretrained timm model (needs timm)", ("images",)),
-    "sentence:NAME": Method("a sentence-transformers model (needs sentence-transformers)", ("texts",)),
+METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
+    "none": ("vectors", "table"),  # the columns as they are
+    "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
+    "shapes": ("images",),  # pixels and the edges in them, PCA of each
+    "pixels": ("images",),  # in [0, 1], at a common size
+    "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
+    "autoencoder": ("images", "vectors", "table"),  # its code (needs mheal[deep])
+    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])
+    "simclr:EPOCHS": ("images",),  # the same, with so many passes over the images
+    "timm:NAME": ("images",),  # features of a pretrained model (needs timm)
+    "sentence:NAME": ("texts",),  # features of a pretrained model (needs sentence-transformers)
 }
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
@@ -52,7 +49,7 @@ class Embedding:
 
     X: Array
     description: str = ""  # in a few words
-    skipped: list[tuple[int, str]] = field(default_factory=list)  # (position, reason) of images that cannot be read
+    skipped: Skipped = field(default_factory=list)
     notes: list[tuple[str, list[int]]] = field(default_factory=list)  # on some of the items; and their positions
 
 
@@ -78,8 +75,6 @@ def embed(
     if method == "none":
         return Embedding(np.asanyarray(given))
     if method == "tfidf":
-        from .texts import tfidf
-
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
     if method == "sentence:NAME":
@@ -100,12 +95,10 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     name, colon, model = method.partition(":")
     if colon:
         name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
-    ours = [key for key, entry in METHODS.items() if kind in entry.kinds]
+    ours = [key for key, kinds in METHODS.items() if kind in kinds]
     choice = " or ".join([", ".join(ours[:-1]), ours[-1]])
-    if name not in METHODS or bool(colon) != bool(model):
-        raise UserError(f"there is no method {method!r}: for {kind} use {choice}")
-    if name not in ours:
-        raise UserError(f"{method!r} does not work on {kind}: use {choice}")
+    if name not in ours or bool(colon) != bool(model):
+        raise UserError(f"there is no method {method!r} for {kind}: use {choice}")
     if name == "simclr:EPOCHS" and not (model.isdecimal() and int(model)):
         raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {model!r}")
     return name, model
@@ -113,7 +106,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
 
 def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
     if method == "timm:NAME":
-        X, skipped = _timm_features(paths, model, progress)
+        X, looks, skipped = _timm_features(paths, model, progress)
     else:
         from .images import read_pixels
 
@@ -121,22 +114,19 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
     if len(X) == 0:
         first, reason = skipped[0]
         raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
-    if method == "timm:NAME":
-        return Embedding(to_sphere(X), f"images, timm model {model}, {X.shape[1]} columns", skipped)
     pixels = X.reshape(len(X), -1)
-    if method == "pixels":
+    if method in ("pixels", "timm:NAME"):
         return Embedding(pixels, f"{looks}, {pixels.shape[1]:,} columns", skipped)
     same = distinct(pixels)  # equal images are learnt from once, and then have the same vectors
     if same is not None:
         X = X[same.first]
     if method.startswith("simclr"):
-        simclr = _needed("mheal.embed.simclr", "simclr")
+        with _needing("mheal[deep]", "simclr"):
+            from .simclr import encode
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
-        V = simclr.encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
-        V, made = np.asarray(V, np.float32), f"SimCLR to {V.shape[1]} columns"  # of unit length already
+        V = encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
+        made = f"SimCLR to {V.shape[1]} columns"  # of unit length already
     elif method == "shapes":
-        from .features import shapes
-
         V, made = shapes(X, seed, progress)
     else:
         V, made = _of_columns(X.reshape(len(X), -1), "vectors", method, seed, progress)
@@ -146,11 +136,10 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
 def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
     """Vectors by PCA or an autoencoder; and what they are, in words."""
     if method == "autoencoder":
-        module = _needed("mheal.embed.autoencoder", "autoencoder")
-        code = np.asarray(module.encode(X, seed=seed, progress=progress), np.float32)
+        with _needing("mheal[deep]", "autoencoder"):
+            from .autoencoder import encode
+        code = encode(X, seed=seed, progress=progress)
         return code, f"autoencoder to {code.shape[1]} columns"
-    from .features import pca
-
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
 
@@ -159,43 +148,32 @@ def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress
     return to_sphere(X), description
 
 
-def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, list[tuple[int, str]]]:
-    """Features of the images by the pretrained timm model `name`; (position, reason) of images that cannot be read."""
-    timm = _needed("timm", f"timm:{name}")
-    torch = import_module("torch")
-    from .images import in_chunks, opened, shown
+def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
+    """Features of the images by the timm model `name`; what they are; (position, reason) of those that are not read."""
+    from .images import in_chunks, opened, upright_rgb
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
+    with _needing("timm", f"timm:{name}"):
+        timm, torch = import_module("timm"), import_module("torch")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"timm cannot load the model {name!r}: {first_line(error)}") from error
     transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
-
-    def prepared(path: Path) -> Any:
-        return opened(path, lambda image: transform(shown(image)))
-
-    blocks: list[Array] = []
-    skipped: list[tuple[int, str]] = []
+    prepared = partial(opened, work=lambda image: transform(upright_rgb(image, DETAIL)))
+    blocks, skipped = [np.empty((0, 0), np.float32)], []
     for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
         batch = in_chunks(prepared, paths[lo:hi], "", None)
         skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
-        tensors = [item for item in batch if not isinstance(item, str)]
-        if tensors:
+        if tensors := [item for item in batch if not isinstance(item, str)]:
             with torch.inference_mode():
                 blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
         if progress is not None:
             progress(hi, len(paths), f"timm:{name}")
-    return np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32), skipped
+    return to_sphere(np.concatenate(blocks[1:] or blocks)), f"images, timm model {name}", skipped
 
 
 def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
     """Features of the texts by the sentence-transformers model `name`."""
-    library = _needed("sentence_transformers", f"sentence:{name}")
-    try:
-        model = library.SentenceTransformer(name)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"sentence-transformers cannot load {name!r}: {first_line(error)}") from error
+    with _needing("sentence-transformers", f"sentence:{name}"):
+        model = import_module("sentence_transformers").SentenceTransformer(name)
     blocks = []
     for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
         blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
@@ -204,9 +182,13 @@ def _sentence_features(texts: Sequence[str], name: str, progress: Progress | Non
     return np.concatenate(blocks).astype(np.float32, copy=False)
 
 
-def _needed(module: str, method: str) -> Any:
+@contextmanager
+def _needing(package: str, method: str) -> Iterator[None]:
+    """While the block imports a package or loads a model, what is not there is the user's to get."""
     try:
-        return import_module(module)
+        yield
     except ImportError as error:
-        package = "mheal[deep]" if module.startswith("mheal.") else module.replace("_", "-")
         raise UserError(f"the method {method!r} needs {package}: pip install {quote(package)}") from error
+    except (RuntimeError, ValueError, OSError) as error:
+        model = method.partition(":")[2]
+        raise UserError(f"{package} cannot load the model {model!r}: {first_line(error)}") from error

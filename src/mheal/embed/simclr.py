@@ -39,9 +39,11 @@ def encode(
     width : maps of the first layers
     device : by default the GPU, where there is one
     """
-    pixels = _checked(images)
+    pixels = np.require(images, requirements=["C", "W"])  # memory that torch can share
+    if pixels.ndim not in (3, 4) or pixels.shape[3:] not in ((), (1,), (3,)):
+        raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
     chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    loaded = Images.load(_small(torch.as_tensor(pixels), chosen), chosen)
+    loaded = Images.load(_small(torch.as_tensor(pixels.reshape(*pixels.shape[:3], -1)), chosen), chosen)
     with SimCLR(loaded, epochs=epochs, width=width, seed=seed) as model:
         for _ in range(model.epochs):
             model.epoch(progress)
@@ -69,22 +71,16 @@ class Block(nn.Module):
         return functional.relu(shortcut + self.second(self.first(x)))
 
 
-class Encoder(nn.Module):
+def encoder(channels: int, width: int) -> nn.Sequential:
     """A residual network of four stages (He et al. 2016), each of half the size and twice the width of the last."""
-
-    def __init__(self, channels: int, width: int) -> None:
-        super().__init__()
-        self.stem = nn.Sequential(convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU())
-        widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
-        self.blocks = nn.Sequential(*(Block(before, after) for before, after in pairwise(widths)))
-        self.columns = widths[-1]
-        for layer in self.modules():
-            if isinstance(layer, nn.Conv2d):
-                nn.init.kaiming_normal_(layer.weight, mode="fan_out")
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The means of the last maps."""
-        return self.blocks(self.stem(x)).mean(dim=(2, 3))
+    widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
+    stem = convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU()
+    blocks = (Block(before, after) for before, after in pairwise(widths))
+    network = nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out")
+    return network
 
 
 class SimCLR:
@@ -193,10 +189,9 @@ class SimCLR:
 def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
     """An untrained encoder and the projection behind it."""
     with seeded(seed, gpus=False):  # weights do not depend on the device
-        encoder = Encoder(channels, width)
-        n = encoder.columns
+        network, n = encoder(channels, width), 8 * width
         projection = nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION))
-        return nn.Sequential(encoder, projection)
+        return nn.Sequential(network, projection)
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -209,17 +204,6 @@ def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     pairs = torch.arange(len(z), device=z.device).roll(len(z) // 2)
     return functional.cross_entropy(cosines.masked_fill(itself, -torch.inf), pairs)
-
-
-def _checked(images: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    """Images (n, height, width, channels), in memory that torch can share."""
-    pixels = np.asarray(images)
-    if pixels.dtype != np.uint8:
-        raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
-    shape = (*pixels.shape, 1) if pixels.ndim == 3 else pixels.shape
-    if len(shape) != 4 or shape[3] not in (1, 3) or 0 in shape[1:]:
-        raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
-    return np.require(pixels.reshape(shape), requirements=["C", "W"])
 
 
 def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:

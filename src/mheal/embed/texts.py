@@ -22,8 +22,6 @@ from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
 from ..sphere import to_sphere
 
-Rows = npt.NDArray[np.int64]
-
 COMPONENTS = 100
 VOCABULARY = 50_000
 MANY = 1_000  # texts; above this, words that occur in one text only are dropped
@@ -32,7 +30,7 @@ UNSPACED = (  # Thai and Lao; Myanmar; Khmer; signs, kana and ideographs of Chin
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-CHARACTERS = (1, 3)  # how many characters of such a run count together
+CHARACTERS = 3  # of such a run count together, at most
 LETTERS = (2, 4)  # of a text that shares no word
 PLAIN = re.compile(r"\w\w+")
 
@@ -42,20 +40,19 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str, list[
 
     Returns the rows, what they are in words, and notes, each with the positions of the texts that it is about.
     """
-    from scipy.sparse import csr_matrix, hstack
+    from scipy.sparse import hstack
     from sklearn.decomposition import TruncatedSVD
 
     weights, notes = _weights(texts, words), []
-    apart = _apart(weights, len(texts))
+    apart = np.arange(len(texts))  # have no word that occurs in another text
+    if weights is not None:
+        counts = np.bincount(weights.indices, minlength=weights.shape[1])
+        apart = np.flatnonzero(weights @ (counts > 1).astype(np.float32) == 0)
     if len(apart) > 1 or weights is None:
-        letters = _weights([texts[at] for at in apart], "char_wb")
-        if weights is None:  # all texts are compared by their letters
-            weights = letters
-        elif letters is not None:
-            lengths = np.zeros(len(texts), np.int64)
-            lengths[apart] = np.diff(letters.indptr)
-            ends, shape = np.append(0, np.cumsum(lengths)), (len(texts), letters.shape[1])
-            weights = hstack([weights, csr_matrix((letters.data, letters.indices, ends), shape)], format="csr")
+        those = {*apart.tolist()}
+        letters = _weights([text if at in those else "" for at, text in enumerate(texts)], "char_wb")
+        parts = [part for part in (weights, letters) if part is not None]
+        weights = hstack(parts, format="csr") if parts else None
         notes.append(("texts that share no word with another one are compared by their letters", apart.tolist()))
     if weights is None:
         raise UserError("the texts have nothing in common, not even letters: TF-IDF cannot compare them")
@@ -88,7 +85,7 @@ def _found(text: str) -> Iterator[str]:
         yield from _with_pairs(together)
         together = []
         run = match[0]
-        for n in range(CHARACTERS[0], CHARACTERS[1] + 1):
+        for n in range(1, CHARACTERS + 1):
             yield from (run[at : at + n] for at in range(len(run) - n + 1))
     yield from _with_pairs(together)
 
@@ -116,12 +113,3 @@ def _weights(texts: Sequence[str], by: Any) -> Any:
         return weigh.fit_transform(texts)
     except ValueError:  # an empty vocabulary
         return None
-
-
-def _apart(weights: Any, n: int) -> Rows:
-    """Which of n texts have no word that occurs in another one."""
-    if weights is None:
-        return np.arange(n)
-    shared = np.bincount(weights.indices, minlength=weights.shape[1])[weights.indices] > 1
-    rows = np.repeat(np.arange(n), np.diff(weights.indptr))
-    return np.flatnonzero(np.bincount(rows[shared], minlength=n) == 0)

@@ -49,7 +49,8 @@ def read_on_cluster(
     ]
     ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
     description = f"{schema.description}, in {len(parts):,} parts"
-    return Source(da.concatenate(arrays), "vectors", description, files, ids, schema.id_column)
+    X, answers = da.concatenate(arrays), schema.answers
+    return Source(X, "vectors", description, files, ids, schema.id_column, answers=answers)
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:

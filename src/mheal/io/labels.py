@@ -1,7 +1,9 @@
 """Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,17 +15,24 @@ from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 from .locate import TABLES
+from .source import LISTED
 
-FLAT = "annotation_id"  # a field of flat exports; their `id` is Label Studio's number of the task, not ours
+FLAT = "annotation_id"  # a field of Label Studio's flat exports, which have an entry for each annotation
+TASK = "task_id"  # a field of the entries that we make of its other exports
+OWN_ID = "mheal_id"  # a field of our tasks
 LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Rows of the pool that have labels, in the order of the file, and their labels; None if the file has only rows."""
+    """Rows of the pool that have labels, in the order of the file, and their labels; None if the file has only rows.
+
+    notes : what was done where annotators differ, a line each
+    """
 
     rows: npt.NDArray[np.int64]
     values: npt.NDArray[Any] | None
+    notes: Sequence[str] = ()
 
 
 def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
@@ -32,7 +41,7 @@ def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
     Without such a column, as in a file of picks, every item in the file counts as labelled. Several labels in one
-    annotation are joined by |.
+    annotation are joined by |. Where annotators differ, the label of most counts; without one, the item has no label.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
@@ -52,7 +61,8 @@ def match(
     key, by_id = _key(columns, ids is not None, id_column, file)
     row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
-    labelled: dict[int, Any] = {}
+    given: dict[int, list[Any]] = {}
+    names: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
         label = None if labels is None else labels[at]
         if labels is not None and is_blank(label):
@@ -60,10 +70,25 @@ def match(
         if is_blank(name):
             raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
         row = _row(name, row_of_id, n_rows, file)
-        if labelled.setdefault(row, label) != label:
-            raise UserError(f"{file}: row {row} is labelled {labelled[row]!r} and {label!r}: keep one")
+        given.setdefault(row, []).append(label)
+        names[row] = name
+    labelled, ties, outvoted = {}, [], 0
+    for row, votes in given.items():
+        (first, most), *others = Counter(votes).most_common(2)
+        if others and FLAT not in columns:
+            raise UserError(f"{file}: row {row} is labelled {first!r} and {others[0][0]!r}: keep one")
+        if others and others[0][1] == most:
+            ties.append(f"{names[row]} ({' or '.join(map(str, dict.fromkeys(votes)))})")
+            continue
+        outvoted += bool(others)
+        labelled[row] = first
+    notes = [f"{file}: annotators differ on {outvoted:,} items, which have the label of most"] if outvoted else []
+    if ties:
+        more = ", …" if len(ties) > LISTED else ""
+        what = f"annotators differ on {len(ties):,} items, with no label of most, which are left unlabelled"
+        notes.append(f"{file}: {what}: {', '.join(ties[:LISTED])}{more}")
     rows = np.fromiter(labelled, np.int64, len(labelled))
-    return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object))
+    return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object), notes)
 
 
 def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
@@ -80,17 +105,18 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
-    label = "label"
     if FLAT in columns:
-        found = [name for name in LABEL_NAMES if name in columns]
-        if not found:
+        found = next((name for name in LABEL_NAMES if name in columns), None)
+        if found is None:
             names, held = ", ".join(LABEL_NAMES), ", ".join(sorted(columns))
             raise UserError(f"{file.name}: the label is in none of {names}; it has {held}")
-        label = found[0]
-        columns.pop("id", None)
-    if label in columns:
-        values = columns[label]
-        columns["label"] = [_joined(value, file.name) for value in values] if suffix == ".json" else values
+        columns["label"] = columns[found]
+        if TASK not in columns:  # a flat export, whose `id` may be Label Studio's number of the task
+            columns.pop("id", None)
+        if OWN_ID in columns:
+            columns[id_column or "id"] = columns[OWN_ID]
+    if "label" in columns and (FLAT in columns or suffix == ".json"):
+        columns["label"] = [_joined(value, file.name) for value in columns["label"]]
     return columns
 
 
@@ -105,17 +131,20 @@ def _records(file: Path) -> list[dict[str, Any]]:
     records = []
     for task in tasks:
         submitted = [one for one in task.get("annotations") or [] if not one.get("was_cancelled")]
-        labels = [[part.get("value") for part in one.get("result") or []] for one in submitted]
-        records += [{**task.get("data", {}), "label": label} for label in labels or [[]]]
+        for one in submitted or [{}]:
+            results = one.get("result") or []
+            ours = [part for part in results if part.get("from_name") == "label"] or results
+            label = [part.get("value") for part in ours]
+            records.append({**task.get("data", {}), "label": label, FLAT: one.get("id"), TASK: task.get("id")})
     return records
 
 
 def _label(value: Any, file: str) -> Any:
     """The label in one result: {"choices": ["cat"]}, {"labels": [...]}, {"rating": 4} and so on, or the bare label."""
     if not isinstance(value, dict):
-        return value
+        return "/".join(map(str, value)) if isinstance(value, list) else value  # a path in a taxonomy
     regions = [key for key in value if key.endswith("labels")]  # labels, rectanglelabels, brushlabels …
-    for key in ("choices", *regions, "text", "rating", "number"):
+    for key in ("choices", *regions, "text", "rating", "number", "taxonomy"):
         if key in value:
             return _joined(value[key], file)
     raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
@@ -123,9 +152,11 @@ def _label(value: Any, file: str) -> Any:
 
 def _joined(results: Any, file: str) -> Any:
     """The one label in these results, or in the only one, or several as one; None where there is none."""
-    labels = [_label(value, file) for value in (results if isinstance(results, list) else [results])]
-    different = [label for label in dict.fromkeys(labels) if label is not None]
-    return different[0] if len(different) == 1 else "|".join(map(str, different)) or None
+    if isinstance(results, str) and results[:1] in ("[", "{"):  # in a cell of a CSV file
+        with suppress(ValueError):
+            results = json.loads(results)
+    labels = {_label(value, file) for value in (results if isinstance(results, list) else [results])} - {None}
+    return labels.pop() if len(labels) == 1 else "|".join(sorted(map(str, labels))) or None
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:

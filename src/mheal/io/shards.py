@@ -66,7 +66,8 @@ def stream_shards(
         A.flush()
         A = np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
     ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
-    return Source(A, "table", f"{schema.description}, from {len(files):,} shards", list(files), ids, schema.id_column)
+    features = f"{schema.description}, from {len(files):,} shards"
+    return Source(A, "table", features, list(files), ids, schema.id_column, answers=schema.answers)
 
 
 def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.NDArray[Any]:

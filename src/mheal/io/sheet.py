@@ -2,12 +2,14 @@
 
 import io
 from base64 import b64encode
+from functools import partial
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ..exceptions import UserError
-from ..runtime.files import reading
 from .source import Source
 
 if TYPE_CHECKING:
@@ -15,49 +17,76 @@ if TYPE_CHECKING:
 
 SIDE = 128  # pixels of a thumbnail's longer side
 SMALL = 32  # smaller images are enlarged without smoothing, so that their pixels can be seen
+LONG = 1000  # characters of a text that are shown at once
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>{title}</title><style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 14px/1.4 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }}
-h1 {{ font-size: 1.3rem; }}
-main {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; }}
-figure {{ margin: 0; }}
-img {{ width: 100%; aspect-ratio: 1; object-fit: contain; background: #8882; border-radius: 4px; }}
-figcaption {{ overflow-wrap: anywhere; font-size: 12px; }}
-</style></head><body><h1>{title}</h1><p>Best first. Hover for the row, the cluster and the gain.</p><main>
-{figures}
-</main></body></html>
+body {{ color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; }}
+ol {{ display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); padding: 0 1rem; }}
+li {{ border-top: 1px solid #8888; list-style: none; overflow-wrap: anywhere; }}
+dl {{ display: grid; gap: 0 1rem; grid-template-columns: max-content 1fr; }}
+dd {{ margin: 0; }}
+.text {{ white-space: pre-wrap; }}
+</style></head><body><main><h1>{title}, best first</h1><ol>
+{items}
+</ol></main></body></html>
 """
 
 
 def contact_sheet(picks: "Selection", source: Source) -> str:
-    """An HTML page with a thumbnail of each pick, its rank and its file; it needs no other file."""
-    ids = source.ids_of(picks.indices)
-    if source.kind != "images" or source.items is None or ids is None:
-        raise UserError("a contact sheet shows images, and this pool has none: use csv, parquet, jsonl or label-studio")
-    figures = []
-    for rank, row in enumerate(picks.indices.tolist(), start=1):
-        details = f"row {row}, cluster {picks.cluster[rank - 1]}, gain {picks.gain[rank - 1]:.3g}"
-        figures.append(
-            f'<figure title="{escape(details)}"><img alt="" src="{_thumbnail(Path(source.items[row]))}">'
-            f"<figcaption>{rank}. {escape(str(ids[rank - 1]))}</figcaption></figure>"
-        )
-    return _PAGE.format(title=f"{len(picks)} images to label", figures="\n".join(figures))
+    """An HTML page with the image, text or cells of each pick, its rank, its name, and why it was picked.
+
+    Each pick has a heading, for screen readers to go to. The rest of a long text opens by mouse or keyboard.
+    """
+    contents: list[Any] = shown(source, picks.indices)
+    if not any(contents):
+        raise UserError("a page shows images, texts or tables, and this pool has none: use csv, parquet or jsonl")
+    kind = source.kind if source.items else "rows"
+    if kind == "images":
+        from ..embed.images import in_chunks, opened
+
+        contents = in_chunks(partial(opened, work=_thumbnail), [one["image"] for one in contents], "", None)
+    rows, items = source.numbers(picks.indices).tolist(), []
+    names = source.ids_of(picks.indices) or [f"row {row}" for row in rows]
+    for at, (name, content) in enumerate(zip(map(str, names), contents, strict=True)):
+        if kind == "texts":
+            first, rest = escape(content["text"][:LONG]), escape(content["text"][LONG:])
+            body = first + (f"<details><summary>the rest of the text</summary>{rest}</details>" if rest else "")
+            body = f'<div class="text" dir="auto">{body}</div>'
+        elif kind == "rows":
+            cells = (f"<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>" for key, value in content.items())
+            body = f"<dl>{''.join(cells)}</dl>"
+        else:  # a thumbnail, or why there is none
+            png = isinstance(content, bytes) and b64encode(content).decode()
+            body = f'<img alt="{escape(name)}" src="data:image/png;base64,{png}">' if png else escape(content)
+        why = f"Row {rows[at]}, cluster {picks.cluster[at]}, gain {picks.gain[at]:.3g}. {picks.reason[at]}"
+        items.append(f"<li><h2>{at + 1}. {escape(name)}</h2>{body}<p>{escape(why)}</p></li>")
+    return _PAGE.format(title=f"{len(picks):,} {kind} to label", items="\n".join(items))
 
 
-def _thumbnail(file: Path) -> str:
-    from PIL import Image
+def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    """What a person sees of these rows of X, to label them: an image file, a text or cells, but no labels."""
+    if source.items is not None:
+        return [{source.kind.removesuffix("s"): source.items[row]} for row in rows.tolist()]
+    if source.cells is not None:
+        return source.cells[rows.tolist()].to_dicts()
+    if source.files[0].suffix.lower() != ".parquet":
+        return [{} for _ in rows]
+    from .shards import gather
 
-    from ..embed.images import shown
+    return gather(source.files, rows).drop(source.answers).to_dicts()
 
-    with reading(file), Image.open(file) as image:
-        small = shown(image)
+
+def _thumbnail(image: Any) -> bytes:
+    from ..embed.images import upright_rgb
+
+    small = upright_rgb(image, SIDE)
     if max(small.size) < SMALL:
         factor = SIDE // max(small.size)
-        small = small.resize((small.width * factor, small.height * factor), Image.Resampling.NEAREST)
+        small = small.resize((small.width * factor, small.height * factor), 0)  # NEAREST
     small.thumbnail((SIDE, SIDE))
     buffer = io.BytesIO()
     small.save(buffer, "PNG", optimize=True)
-    return "data:image/png;base64," + b64encode(buffer.getvalue()).decode()
+    return buffer.getvalue()

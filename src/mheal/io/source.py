@@ -1,5 +1,6 @@
 """Source: a pool as it was read, and where its rows came from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +33,9 @@ class Source:
     target : the values of the target column, if there is one; like ids, of all rows of the files
     rows : the number of each row of X in its files, where rows were left out; None: X holds all of them
     n_in_files : how many rows the files have, where rows were left out
-    cells : the columns of a table as they were read, but for those that hold labels; None where there is no table
+    cells : the columns of a table as they were read, but for those that hold labels; None where there is no table in
+        memory
+    answers : columns of a table that hold labels
     notes : what was done with missing values and empty texts, a line each
     """
 
@@ -48,6 +51,7 @@ class Source:
     rows: npt.NDArray[np.int64] | None = None
     n_in_files: int | None = None
     cells: "polars.DataFrame | None" = None
+    answers: Sequence[str] = ()
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -1,15 +1,14 @@
-"""The one place where picks become files: tables, Label Studio tasks, or a page of thumbnails."""
+"""The one place where picks become files: tables, Label Studio tasks, or a page that shows them."""
 
 import hashlib
 import io
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..exceptions import UserError
+from .label_studio import tasks
 from .sheet import contact_sheet
 from .source import Source
 
@@ -38,36 +37,8 @@ def render(picks: "Selection", source: Source, form: str) -> bytes:
     if form == "html":
         return contact_sheet(picks, source).encode()
     if form == "label-studio":
-        entries = _tasks(picks_frame(picks, source), picks, source)
-        return json.dumps(entries, ensure_ascii=False, indent=1, default=str).encode()
+        return tasks(picks, source)
     return table_bytes(picks_frame(picks, source), form)
-
-
-def _tasks(frame: "polars.DataFrame", picks: "Selection", source: Source) -> list[dict[str, Any]]:
-    """Label Studio tasks in pick order; sort by `pick_rank` there to label the best first."""
-    entries = []
-    for record, shown in zip(frame.to_dicts(), _shown(picks, source), strict=True):
-        for name in ("gain", "radius"):  # JSON cannot hold numbers that are not finite
-            record[name] = record[name] if np.isfinite(record[name]) else None
-        data = {"pick_rank": record.pop("rank"), **record}
-        entries.append({"data": {**data, **shown, **data}})  # the picks' own fields come first
-    return entries
-
-
-def _shown(picks: "Selection", source: Source) -> list[dict[str, Any]]:
-    """What is shown of each pick to whoever labels it."""
-    rows, ids = picks.indices, source.ids_of(picks.indices)
-    if source.kind == "images" and source.items is not None and ids:
-        folder = Path(source.items[rows[0]]).parents[len(Path(ids[0]).parts) - 1]
-        prefix = "/data/local-files/?d=" + quote(folder.resolve().name)  # its document root is the folder's parent
-        return [{"image": f"{prefix}/{quote(name)}"} for name in ids]
-    if source.cells is not None:
-        return source.cells[rows.tolist()].to_dicts()
-    if source.files[0].suffix.lower() == ".parquet":
-        from .shards import gather
-
-        return gather(source.files, rows).to_dicts()
-    return [{} for _ in rows]
 
 
 def table_bytes(frame: "polars.DataFrame", form: str) -> bytes:
