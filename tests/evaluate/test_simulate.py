@@ -68,6 +68,7 @@ def test_random_by_hand():
         assert (row["strategy"], row["seed"], row["estimator"], row["labels"]) == ("random", 3, "logistic", budget)
         assert row["accuracy"] == np.mean(predicted == y[test])
         assert row["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y[test], predicted))
+        assert row["largest_class"] == max(np.bincount(y[test])) / len(test)
         assert row["seconds"] >= 0
 
 
@@ -229,7 +230,7 @@ def test_mheal_beats_random_on_digits():
         (dict(y=["a", *y[1:]], error=TypeError), "y mixes int64 and str"),
         (dict(budgets=[5, 125]), "budget 125 exceeds the pool of 124 rows"),
         (dict(budgets=[0]), "at least 1"),
-        (dict(budgets=[]), "budgets is empty"),
+        (dict(budgets=[]), "one or more numbers of labels"),
         (dict(budgets=[2.5], error=TypeError), "a budget must be a whole number, got 2.5"),
         (dict(strategies=["best"]), "no strategy 'best'"),
         (dict(strategies="random", error=TypeError), "must be a list"),
@@ -240,7 +241,7 @@ def test_mheal_beats_random_on_digits():
         (dict(metric="f1_macros"), "no metric 'f1_macros'.*f1_macro"),
         (dict(metric=3, error=TypeError), "metric must be"),
         (dict(seeds=0), "seeds must be"),
-        (dict(seeds=[1, 1]), "without repetitions"),
+        (dict(seeds=[1, 1]), "different ones"),
         (dict(seeds=[-1]), "between 0 and"),
         (dict(test_size=30), "share between 0 and 1"),
         (dict(max_test=2), "cannot hold all 3 classes"),

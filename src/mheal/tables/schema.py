@@ -196,7 +196,8 @@ def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
         reason = _against(table, name)
         if reason is not None:
-            remedy = "name it as the text column (--text), group its values" if "texts" in reason else "turn it into numbers"
+            text = "name it as the text column (--text), group its values"
+            remedy = text if "texts" in reason else "turn it into numbers"
             raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
 
 
