@@ -147,9 +147,16 @@ class Selection:
             missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
             if missing:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
-            rows, clusters = (frame[name].cast(polars.Int64).to_numpy() for name in ("row", "cluster"))
+            whole = frame.select(polars.col("row", "cluster").cast(polars.Int64))
             distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
             reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()
+        wrong = whole["row"].is_null() | whole["cluster"].is_null() | (whole["row"] < 0) | whole["row"].is_duplicated()
+        if wrong.any():
+            at = int(wrong.arg_true()[0])
+            row, cluster = whole.row(at)
+            what = "no row or no cluster" if None in (row, cluster) else f"row {row}, {'a' if row < 0 else 'as another'}"
+            raise UserError(f"{path.name}: pick {at + 1} has {what}: is it complete?")
+        rows, clusters = whole["row"].to_numpy(), whole["cluster"].to_numpy()
         return cls(rows, clusters, **distances, reason=reason)
 
     def subset(self, dataset: Any) -> Any:
