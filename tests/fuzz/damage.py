@@ -10,16 +10,16 @@ from typing import Any
 
 WORDS = (
     b"inf", b"-inf", b"nan", b"", b"-1", b"0", b"1e999", b"1e-999", b"9223372036854775808", b"18446744073709551616",
-    b"6,", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b'""', b"'", b",", b";", b"\t", b"\n", b"\r", b"\r\n\r\n", b"null",
-    b"true", b"{}", b"[]", b"=1+1", b"\x1b[31m", "é".encode("latin-1"), "數據".encode(), b"2024-01-01", b"12,345.00",
-    b"1_000", b"0x10", b"\xed\xa0\x80", b"A" * 5000, b"," * 300, b"[" * 3000, b'{"a":' * 3000, b"-0.0", b"row", b"id",
+    b"6,", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b'""', b"'", b",", b";", b"\t", b"\n", b"\r", b"\r\n\r\n",
+    b"null", b"true", b"{}", b"[]", b"=1+1", b"\x1b[31m", "é".encode("latin-1"), "數據".encode(), b"2024-01-01",
+    b"12,345.00", b"1_000", b"0x10", b"\xed\xa0\x80", b"A" * 5000, b"," * 300, b"[" * 3000, b'{"a":' * 3000, b"-0.0", b"row", b"id",
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 3, 1.5, 1e308, 2**63, 2**64, 10**30, "", "x", "inf", "\ud800", [], {}, [[]], [None], {"a": 1},
     [1, "a"], {"choices": []}, {"choices": [[]]}, {"choices": None}, {"choices": {"a": []}}, [1.5, [2]],
 )  # fmt: skip
 NUMBERS = (b"-1", b"0", b"7", b"2**40", b"99999999999", b"4611686018427387904", b"9" * 30, b"1.5", b"None", b"'x'")
-TYPES = (b"<f8", b"|O", b"<U9", b"<c16", b"|V4", b"<M8[s]", b"|S0", b"<f3", b"junk", b"<i8", b"|b1", b">f4", b"<U999999999")
+TYPES = (b"<f8", b"|O", b"<U9", b"<c16", b"|V4", b"<M8[s]", b"|S0", b"<f3", b"junk", b"<i8", b"|b1", b">f4", b"<U9999999")
 
 
 def flip(data: bytes, rng: random.Random) -> bytes:

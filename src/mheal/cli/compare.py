@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..exceptions import UserError, UserFileError
-from ..runtime.files import replacing
+from ..exceptions import UserError
+from ..runtime.files import Lock, replacing
 from .console import messages, show_report
 from .options import Estimator, PoolOptions, Quiet, from_fields, names, option
 
@@ -29,7 +31,19 @@ FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which r
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
+def _alone(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, in whose folder no other run can work meanwhile."""
+
+    @wraps(command)
+    def run(*, out: Path, **given: Any) -> None:
+        with Lock(out):
+            command(out=out, **given)
+
+    return run
+
+
 @from_fields
+@_alone
 def compare(
     options: PoolOptions,
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
@@ -148,8 +162,6 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
     """The finished runs in the folder, by unit; those of other settings are refused."""
     from ..evaluate import Curves
 
-    if folder.exists() and not folder.is_dir():
-        raise UserFileError(f"{folder} is a file: give --out the name of a folder")
     units: dict[Unit, list[Row]] = {}
     if (folder / CURVES).exists():
         _refuse_others(folder, settings)

@@ -42,6 +42,7 @@ def read_with_labels(
     if source.cells is not None and labels.values is not None:
         free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
         if answers := repeating(free, labels.values, labels.rows):
+            del source, free  # before it is read again
             source = read(options, console, seed, answers=answers)
     return source, labels
 
@@ -89,5 +90,6 @@ def checksum(files: Iterable[Path]) -> str:
     total = hashlib.sha256()
     for file in files:
         with reading(file), file.open("rb") as content:
-            total.update(f"{file.name}:{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+            total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))
     return total.hexdigest()

@@ -27,7 +27,7 @@ LARGE = 10_000_000  # pixels; images of more are decoded one after another
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
 Made = TypeVar("Made")
 CHUNK = 256  # images between two reports of progress
-BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error)
+BROKEN = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error)
 _one_large = Lock()
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError
 from ..runtime.files import reading
+from ..runtime.memory import unpacked
 
 Array = npt.NDArray[Any]
 
@@ -28,6 +29,7 @@ def open_arrays(file: Path, of: str = "numbers") -> Iterator[Mapping[str, Array]
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("it is no archive of arrays")
         with archive:
+            unpacked(file)
             yield archive
 
 

@@ -23,7 +23,7 @@ except ImportError:  # not a Unix
 
 # What readers raise for a broken file, or one of another kind; and the packages and modules of which any error is that.
 BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
-READERS = ("polars", "pyarrow", "fastexcel", "_fastexcel", "pyo3_runtime", "numpy", "zipfile", "json", "ast", "tokenize")
+READERS = ("polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy", "zipfile", "json", "ast", "tokenize")
 MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
 CUT = "it ends too early"  # what EOFErrors without a message mean
 LOCK = ".mheal-lock"
@@ -184,9 +184,16 @@ class Lock:
             self._held = None
 
     def __enter__(self) -> None:
+        """Lock the folder, which is made if it is not there."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserFileError(f"{self.folder} is a file: give the name of a folder")
+        self._made = not self.folder.exists()
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self.take()
 
     def __exit__(self, *_: object) -> None:
         self.drop()
+        if self._made:
+            with suppress(OSError):  # unless it holds something now
+                self.folder.rmdir()
