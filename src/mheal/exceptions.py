@@ -1,6 +1,5 @@
 """Errors that the user can fix, any other exception is a bug in mheal; and warnings about data."""
 
-
 LONGEST = 300  # characters of a message
 
 

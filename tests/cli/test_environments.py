@@ -25,7 +25,9 @@ def strange(tmp_path):
     """A pool and a folder of images whose names are Latin-1, in bytes; we get the folder."""
     rng = np.random.default_rng(0)
     try:
-        (tmp_path / os.fsdecode(b"caf\xe9.csv")).write_text("a,b\n" + "\n".join(f"{i / 7},{i * i % 17}" for i in range(50)))
+        (tmp_path / os.fsdecode(b"caf\xe9.csv")).write_text(
+            "a,b\n" + "\n".join(f"{i / 7},{i * i % 17}" for i in range(50))
+        )
     except OSError:
         pytest.skip("file names are always UTF-8 here")
     (tmp_path / "images").mkdir()

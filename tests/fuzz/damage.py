@@ -19,7 +19,21 @@ VALUES: tuple[Any, ...] = (
     [1, "a"], {"choices": []}, {"choices": [[]]}, {"choices": None}, {"choices": {"a": []}}, [1.5, [2]],
 )  # fmt: skip
 NUMBERS = (b"-1", b"0", b"7", b"2**40", b"99999999999", b"4611686018427387904", b"9" * 30, b"1.5", b"None", b"'x'")
-TYPES = (b"<f8", b"|O", b"<U9", b"<c16", b"|V4", b"<M8[s]", b"|S0", b"<f3", b"junk", b"<i8", b"|b1", b">f4", b"<U9999999")
+TYPES = (
+    b"<f8",
+    b"|O",
+    b"<U9",
+    b"<c16",
+    b"|V4",
+    b"<M8[s]",
+    b"|S0",
+    b"<f3",
+    b"junk",
+    b"<i8",
+    b"|b1",
+    b">f4",
+    b"<U9999999",
+)
 
 
 def flip(data: bytes, rng: random.Random) -> bytes:

@@ -125,11 +125,13 @@ def _excel(frame: pl.DataFrame) -> bytes:
     parts = {
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
         "_rels/.rels": f'<Relationships xmlns="{package}">'
-        + relation.format(office, "officeDocument", "xl/workbook.xml") + "</Relationships>",
+        + relation.format(office, "officeDocument", "xl/workbook.xml")
+        + "</Relationships>",
         "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
         '<sheet name="s" sheetId="1" r:id="r1"/></sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}">'
-        + relation.format(office, "worksheet", "worksheets/sheet1.xml") + "</Relationships>",
+        + relation.format(office, "worksheet", "worksheets/sheet1.xml")
+        + "</Relationships>",
         "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>',
     }
 
