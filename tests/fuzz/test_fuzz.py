@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("PIL")
 
-from fuzz.damage import damaged  # noqa: E402
-from fuzz.readers import READERS  # noqa: E402
-from fuzz.run import campaign, complaint  # noqa: E402
+from fuzz.damage import damaged
+from fuzz.readers import READERS
+from fuzz.run import campaign, complaint
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
 SECONDS = 100

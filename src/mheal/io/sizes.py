@@ -39,13 +39,16 @@ def bytes_to_read(found: Located, first: int = FIRST) -> int:
 
         rows, columns = expected_shape(found.files)
         return READER + READING * 8 * rows * columns
+    share = total / max(1, min(first, found.files[0].stat().st_size))
+    if found.form == ".txt":
+        with reading(found.files[0]), found.files[0].open("rb") as content:
+            return READER + WORDS * total + int(EMBEDDED * share * (1 + content.read(first).count(b"\n")))
     from .tables import read_frame
 
     try:
         frame = read_frame(found.files[0], most=first)
     except UserError:  # the last of the first rows is cut; what else is wrong is said when all are read
         return READER + WORDS * total
-    share = total / min(first, found.files[0].stat().st_size)
     return READER + int(COPIES * total + share * _of_rows(frame))
 
 

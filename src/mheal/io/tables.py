@@ -145,8 +145,6 @@ def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.Da
             content = opened.read(most)
         if len(content) == most:  # the last line may be cut
             content = content[: content.rfind(b"\n") + 1]
-        if suffix == ".txt":
-            return pl.DataFrame({"text": _as_utf8(content).decode(errors="replace").splitlines()})
         if suffix == ".jsonl":
             return _read_jsonl(content.removeprefix(BOM_UTF8))
         return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)
