@@ -6,6 +6,7 @@ import pytest
 
 import mheal
 from mheal import Selection
+from mheal.exceptions import UserError
 
 PICKS = Selection(
     [7, 3, 9], [1, 0, 1], [np.inf, 2.5, 1.25], [2.5, 1.25, 0.5], ["the first", "far, far away", '<b>"near"</b>']
@@ -127,3 +128,21 @@ def test_a_notebook_shows_a_table_with_what_people_wrote_made_harmless():
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     assert "more" in Selection.of(np.arange(50))._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("-1,0", "pick 1 has row -1"),
+        ("3,0\n3,0", "pick 1 has row 3, like another"),
+        (",0", "pick 1 has no row"),
+        ("3,0\n4,", "pick 2 has no row or no cluster"),
+        ("inf,0", "cannot read picks.csv"),
+        ("6", "cannot read picks.csv|no row or no cluster"),
+    ],
+)
+def test_damaged_picks_are_refused(lines, words, tmp_path):
+    rows = "\n".join(f"{line},1.0,1.0" if line.count(",") else line for line in lines.split("\n"))
+    (tmp_path / "picks.csv").write_text(f"row,cluster,gain,radius\n{rows}\n")
+    with pytest.raises(UserError, match=words):
+        Selection.load(tmp_path / "picks.csv")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from mheal.runtime.files import Lock
 from mheal_reproduction import command
 from mheal_reproduction.command import HOME, main, reproduce, results
 from mheal_reproduction.experiments import EXPERIMENTS, Part, load
@@ -31,6 +32,14 @@ def test_it_prints_the_page_and_resumes(data, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
     assert (tmp_path / "out" / "rows.jsonl").read_bytes().startswith(rows[: rows.index(b"\n")])
     assert len((tmp_path / "out" / "rows.jsonl").read_bytes()) > 1.5 * len(rows)
+
+
+def test_two_runs_in_one_folder_are_refused(data, tmp_path, capsys):
+    args = ["figure6", "--quick", "--seeds", "1", "--data", str(data), "--out", str(tmp_path / "out")]
+    with Lock(tmp_path / "out"):
+        assert main(args) == 2
+    assert "another run is at work in" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_page_can_be_written_without_a_run(tmp_path, capsys):

@@ -1,8 +1,16 @@
 """Errors that the user can fix, any other exception is a bug in mheal; and warnings about data."""
 
+LONGEST = 300  # characters of a message
+
 
 class UserError(ValueError):
     """An invalid argument or input file; the message is one line that says what to do instead."""
+
+    def __str__(self) -> str:
+        """One line: a long one without its middle, and what cannot be printed escaped, as words of a file may be."""
+        words = " ".join(super().__str__().split())
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words)
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 101]}…{text[-100:]}"
 
 
 class UserTypeError(UserError, TypeError):

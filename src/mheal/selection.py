@@ -143,13 +143,20 @@ class Selection:
         if path.suffix not in READERS:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         with reading(path, " (is it a file saved by mheal?)"):
-            frame = getattr(polars, READERS[path.suffix])(path)
+            frame = getattr(polars, READERS[path.suffix])(path.read_bytes())
             missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
             if missing:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
-            rows, clusters = (frame[name].cast(polars.Int64).to_numpy() for name in ("row", "cluster"))
+            whole = frame.select(polars.col("row", "cluster").cast(polars.Int64))
             distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
             reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()
+        wrong = whole["row"].is_null() | whole["cluster"].is_null() | (whole["row"] < 0) | whole["row"].is_duplicated()
+        if wrong.any():
+            at = int(wrong.arg_true()[0])
+            row, cluster = whole.row(at)
+            what = "no row or no cluster" if None in (row, cluster) else f"row {row}{', like another' * (row >= 0)}"
+            raise UserError(f"{path.name}: pick {at + 1} has {what}: is it complete?")
+        rows, clusters = whole["row"].to_numpy(), whole["cluster"].to_numpy()
         return cls(rows, clusters, **distances, reason=reason)
 
     def subset(self, dataset: Any) -> Any:

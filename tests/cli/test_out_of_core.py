@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import polars as pl
@@ -130,10 +131,25 @@ def test_ctrl_c_says_where_the_run_can_be_resumed(pool, monkeypatch, capfd):
     assert "picks.csv.unfinished" in capfd.readouterr().err
 
 
-def test_large_files_of_other_kinds_are_refused(pool, capfd):
-    pl.read_parquet("shard0.parquet").write_csv("pool.csv")
-    assert run("select pool.csv -b 5 --max-memory 100KB") == 2
-    assert ".parquet files are streamed" in capfd.readouterr().err
+@pytest.mark.parametrize("form", ["csv", "jsonl", "npz", "xlsx", "txt", "npy"])
+def test_files_that_are_read_as_a_whole_are_refused_before_they_are_read(form, pool, monkeypatch, capfd):
+    if form == "npz":
+        np.savez_compressed("large.npz", X=np.zeros((2_000_000, 10)))  # 160 MB in less than one
+    elif form == "xlsx":
+        with ZipFile("large.xlsx", "w", ZIP_DEFLATED) as book:
+            book.writestr("xl/worksheets/sheet1.xml", bytes(30_000_000))
+    elif form == "npy":
+        for at in range(2):
+            np.lib.format.open_memmap(f"large{at}.npy", "w+", np.float32, (1_000_000, 20))  # on disk without content
+    elif form == "txt":
+        Path("large.txt").write_text("a text of some words\n" * 200_000)
+    else:
+        table = pl.DataFrame(np.zeros((400_000, 9), int), [f"c{at}" for at in range(9)])
+        {"csv": table.write_csv, "jsonl": table.write_ndjson}[form](f"large.{form}")
+    monkeypatch.setattr("mheal.runtime.memory.resident", lambda: 100_000_000)
+    monkeypatch.setattr("mheal.cli.pick.read_with_labels", _killed)
+    assert run(f"select 'large*.{form}' -b 5 --max-memory 200MB") == 2
+    assert re.search("reading .* takes about .*: raise --max-memory to", capfd.readouterr().err)
 
 
 def test_a_limit_that_is_too_small_is_refused_before_anything_is_written(pool, streaming, monkeypatch, capfd):
@@ -269,6 +285,39 @@ def test_without_a_limit_nothing_is_done_to_save_memory(pool, monkeypatch):
     assert run("select pool.npy -b 60") == 0
 
 
+PEAK = (
+    "import sys; from mheal.cli import main; status = main(sys.argv[1:]); "
+    "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))); sys.exit(status)"
+)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say how much memory is used")
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["ints.csv", "words.csv", "ints.jsonl", "ints.npz"])
+def test_files_that_are_read_as_a_whole_are_refused_or_stay_below_the_limit(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MHEAL_NUM_THREADS", "1")
+    rng, rows = np.random.default_rng(0), 600_000
+    table = pl.DataFrame({f"c{at}": rng.integers(10, size=rows) for at in range(8)})
+    if form == "words.csv":
+        words = pl.Series(["red", "green", "blue", "a longer word"])
+        table = table.select("c0", *(words[rng.integers(4, size=rows)].alias(f"w{at}") for at in range(3)))
+    if form == "ints.npz":
+        np.savez_compressed(form, X=table.to_numpy())
+    else:
+        (table.write_csv if form.endswith("csv") else table.write_ndjson)(form)
+    command = [sys.executable, "-c", PEAK, *shlex.split(f"select {form} -b 3 --strategy random --max-memory")]
+    refused = subprocess.run([*command, "10MB"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    limit = re.search(r"reading .* takes about .*: raise --max-memory to (\w+)", refused.stderr)[1]
+    obeyed = subprocess.run([*command, limit], capture_output=True, text=True, check=False)
+    if obeyed.returncode == 2:  # picking takes more than reading
+        limit = named(obeyed.stderr)
+        obeyed = subprocess.run([*command, limit], capture_output=True, text=True, check=False)
+    assert obeyed.returncode == 0, obeyed.stderr
+    assert int(obeyed.stdout) * 1024 < parse_size(limit)
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say how much memory is used")
 @pytest.mark.parametrize("labels", ["", "--labeled labels.csv"])
 def test_the_limit_that_is_named_is_kept(labels, tmp_path, monkeypatch):
@@ -279,12 +328,7 @@ def test_the_limit_that_is_named_is_kept(labels, tmp_path, monkeypatch):
         A[lo : lo + 50_000] = np.random.default_rng(lo).standard_normal((50_000, 256), np.float32)
     del A
     pl.DataFrame({"row": range(100), "label": [0, 1] * 50}).write_csv("labels.csv")
-    line = f"select pool.npy -b 20 {labels} --max-memory"
-    code = (
-        "import sys; from mheal.cli import main; status = main(sys.argv[1:]); "
-        "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))); sys.exit(status)"
-    )
-    command = [sys.executable, "-c", code, *shlex.split(line)]
+    command = [sys.executable, "-c", PEAK, *shlex.split(f"select pool.npy -b 20 {labels} --max-memory")]
     limit = named(subprocess.run([*command, "10MB"], capture_output=True, text=True, check=False).stderr)
     peak = subprocess.run([*command, limit], capture_output=True, text=True, check=True).stdout
     assert int(peak) * 1024 < parse_size(limit)

@@ -2,13 +2,16 @@
 
 import errno
 import json
+import os
 import zipfile
+from threading import Thread
 
 import numpy as np
 import polars as pl
 import pytest
 
 from mheal.exceptions import UserError, UserFileError
+from mheal.io.read import read_pool
 from mheal.runtime.checkpoint import Checkpoint, kept_unless_mistaken
 from mheal.runtime.files import reading, replacing
 
@@ -89,3 +92,77 @@ def test_what_cannot_be_read_is_one_line(tmp_path, make, read, words):
 def test_our_own_mistakes_are_not_the_files(tmp_path):
     with pytest.raises(KeyError), reading(tmp_path):
         {}["no such key"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and modes are Unix's")
+def test_a_link_and_the_mode_of_what_is_replaced_are_kept(tmp_path):
+    (tmp_path / "real").mkdir()
+    file, link = tmp_path / "real" / "a.csv", tmp_path / "link.csv"
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    with replacing(link) as part:
+        part.write_text("new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    fresh, plain = tmp_path / "b.csv", tmp_path / "plain"
+    with replacing(fresh) as part:
+        part.write_text("new")
+    plain.touch()
+    assert fresh.stat().st_mode == plain.stat().st_mode
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes in folders")
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = Thread(target=lambda: got.append((tmp_path / "pipe").read_text()))
+    got = []
+    reader.start()
+    with replacing(tmp_path / "pipe") as part:
+        part.write_text("words")
+    reader.join()
+    assert got == ["words"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_temporary_files_of_others_are_neither_taken_nor_swept_while_they_live(tmp_path):
+    pytest.importorskip("fcntl")
+    file = tmp_path / "a.csv"
+    dead = tmp_path / f".a.csv.{'0' * 16}.part"
+    dead.touch()
+    mine = tmp_path / ".a.csv.notes.part"
+    mine.touch()
+    with replacing(file) as first, replacing(file) as second:
+        assert first != second
+        assert first.exists()
+        assert second.exists()
+        assert not dead.exists()
+        first.write_text("first")
+        second.write_text("second")
+    assert file.read_text() == "first"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", mine.name}
+
+
+def test_a_panic_below_python_is_the_files_fault(tmp_path):
+    panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+    with pytest.raises(UserError, match="cannot read pool: index out of bounds"), reading(tmp_path / "pool"):
+        raise panic("index out of bounds")
+    with pytest.raises(KeyboardInterrupt), reading(tmp_path):
+        raise KeyboardInterrupt
+
+
+def test_messages_are_one_line_of_at_most_300_printable_characters():
+    text = str(UserError("pool.csv: " + "\x1b[31m\n \udce9" + "x" * 5000 + ": rename it"))
+    assert len(text) <= 300
+    assert text.isprintable()
+    assert text.startswith("pool.csv: \\x1b[31m \\udce9x")
+    assert text.endswith(": rename it")
+    assert str(UserFileError("no\nfile")) == "no file"
+
+
+def test_memory_that_an_archive_says_it_needs_is_looked_at_first(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((1000, 1000)))
+    monkeypatch.setattr("mheal.runtime.memory.available", lambda: 7_999_999)
+    with pytest.raises(UserError, match=r"bomb.npz unpacks to 0.008 GB"):
+        read_pool(tmp_path / "bomb.npz")

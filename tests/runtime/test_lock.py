@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from mheal.cli import main
+from mheal.exceptions import UserFileError
 from mheal.runtime import files
 from mheal.runtime.checkpoint import LOCK, Checkpoint, OtherRun, kept_unless_mistaken
 from mheal.runtime.files import Lock
@@ -94,7 +95,7 @@ def test_a_run_that_was_stopped_leaves_its_stages_and_no_lock(tmp_path):
 
 
 def test_a_lock_on_a_file_that_its_owner_deletes_meanwhile_is_taken_anew(tmp_path, monkeypatch):
-    first, second, third = (Lock(tmp_path / "lock") for _ in range(3))
+    first, second, third = (Lock(tmp_path) for _ in range(3))
     first.take()
     flock = files.fcntl.flock
 
@@ -104,7 +105,7 @@ def test_a_lock_on_a_file_that_its_owner_deletes_meanwhile_is_taken_anew(tmp_pat
 
     monkeypatch.setattr(files.fcntl, "flock", late)
     second.take()
-    with pytest.raises(BlockingIOError):
+    with pytest.raises(OtherRun):
         third.take()
     second.drop()
     assert not os.listdir(tmp_path)
@@ -125,3 +126,25 @@ def test_systems_and_disks_without_locks_do_without(tmp_path, monkeypatch):
     assert os.listdir(tmp_path / "system") == ["manifest.json"]
     system.end()
     assert not (tmp_path / "system").exists()
+
+
+def test_two_runs_in_one_folder_are_refused_and_an_empty_folder_is_not_left(holding, tmp_path):
+    holding(tmp_path / "out")
+    with pytest.raises(OtherRun, match=AT_WORK.format(tmp_path / "out")), Lock(tmp_path / "out"):
+        raise AssertionError
+    assert (tmp_path / "out").exists()
+    with Lock(tmp_path / "deep" / "new"):
+        assert (tmp_path / "deep" / "new").is_dir()
+    assert not (tmp_path / "deep" / "new").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(UserFileError, match="file is a file"), Lock(tmp_path / "file"):
+        raise AssertionError
+
+
+def test_compare_works_alone_in_its_folder(holding, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pool.csv").write_text("a,label\n" + "\n".join(f"{7 * i % 50},{i % 2}" for i in range(50)))
+    holding("results")
+    assert main(["compare", "pool.csv", "-t", "label", "--seeds", "1", "-o", "results"]) == 2
+    assert capfd.readouterr().err == f"mheal: {AT_WORK.format('results')}\n"
+    assert not (tmp_path / "results" / "settings.json").exists()

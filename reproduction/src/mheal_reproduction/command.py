@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from mheal.exceptions import UserError
+from mheal.runtime.files import Lock
 from mheal.runtime.progress import as_progress
 
 from .experiments import EXPERIMENTS, Part, load
@@ -55,7 +56,7 @@ def reproduce(
         raise UserError(f"--data {data} is no folder: name the one that holds the NAME.npz files")
     folder = out or results(f"{chosen.folder}-quick" if quick else chosen.folder)
     console = Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False)
-    with as_progress(True, console) as progress:
+    with Lock(folder), as_progress(True, console) as progress:
         if page:
             text = chosen.write(folder, seeds, quick)
         else:

@@ -5,12 +5,14 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from .._version import __version__
 from ..exceptions import UserError
+from ..runtime.signals import last_words
 from .compare import compare
 from .demo import demo
 from .embed import embed
@@ -62,8 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `mheal` and return its exit status: 2 for a user's mistake, 1 for a bug, 130 for ctrl-C."""
     args = list(sys.argv[1:] if argv is None else argv)
     words = [arg for arg in args if arg != "--debug"]  # wherever it stands: people add it to the line that failed
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal of cp1252 cannot show is spelled out
+            stream.reconfigure(errors="backslashreplace")
     try:
-        status = app(words, prog_name="mheal", standalone_mode=False) or 0
+        with last_words(MISTAKE):
+            status = app(words, prog_name="mheal", standalone_mode=False) or 0
     except KeyboardInterrupt:
         status = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
@@ -85,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str]:
     """The exit status for an error, and what is printed about it."""
     if isinstance(error, UserError):
-        return MISTAKE, " ".join(str(error).split())
+        return MISTAKE, str(error)
     if hasattr(error, "format_message"):  # typer's own usage errors
         return MISTAKE, " ".join(error.format_message().split())
     return BUG, (

@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..exceptions import UserError, UserFileError
-from ..runtime.files import replacing
+from ..exceptions import UserError
+from ..runtime.files import Lock, replacing
 from .console import messages, show_report
 from .options import Estimator, PoolOptions, Quiet, from_fields, names, option
 
@@ -30,7 +32,19 @@ FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which r
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
+def _alone(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, in whose folder no other run can work meanwhile."""
+
+    @wraps(command)
+    def run(*, out: Path, **given: Any) -> None:
+        with Lock(out):
+            command(out=out, **given)
+
+    return run
+
+
 @from_fields
+@_alone
 def compare(
     options: PoolOptions,
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
@@ -60,14 +74,15 @@ def compare(
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
     from ..tables.table import shortened
-    from .pool import checksum, read, say_labels, say_source, usable, without_answers
+    from .pool import answers_in, checksum, read, say_labels, say_source, usable
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
-    source = without_answers(options, source, labels, labelled, console, target=target)
+    if answers := answers_in(options, source, labels, labelled):
+        source = read(options, console, target=target, answers=answers)
     X = usable(source.X, pool)  # checked before rows are left out, so that messages name rows of the file
     missing = len(X) - len(labelled)
     X = X[labelled] if missing else X
@@ -155,8 +170,6 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
     """The finished runs in the folder, by unit; those of other settings are refused."""
     from ..evaluate import Curves
 
-    if folder.exists() and not folder.is_dir():
-        raise UserFileError(f"{folder} is a file: give --out the name of a folder")
     units: dict[Unit, list[Row]] = {}
     if (folder / CURVES).exists():
         _refuse_others(folder, settings)

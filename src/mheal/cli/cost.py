@@ -13,6 +13,7 @@ from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
 from ..io.locate import locate
+from ..io.sizes import bytes_to_read
 from ..runtime.memory import headroom, resident
 from ..runtime.progress import as_progress
 from ..strategies import get
@@ -26,8 +27,6 @@ ROW_FLOATS = 5  # and floats
 SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
 MODEL = 200_000_000  # bytes that a model takes to predict a part of the pool,
 MODEL_ROW = 16  # and for each row
-READER = 60_000_000  # bytes that Polars itself takes,
-READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
 MARGIN = 1.1  # what a process has in memory differs from run to run
 SAMPLES = (20_000, 80_000)  # rows on which time is measured
 
@@ -54,28 +53,30 @@ def refuse_small_limit(
     """
     totals = [present + needed(shape, dtype, mapped, model) for dtype in dtypes]
     if min(totals) > limit:
-        enough = MARGIN * max(totals)
-        digit = 10**8 if enough >= 1e9 else 10**6  # the last that is shown
-        raise UserError(
-            f"picking from {shape[0]:,} rows takes about {size(max(totals))}: raise --max-memory to "
-            f"{size(math.ceil(enough / digit) * digit).replace(' ', '')}"
-        )
+        about = f"picking from {shape[0]:,} rows takes about {size(max(totals))}"
+        raise UserError(f"{about}: raise --max-memory to {_enough(max(totals))}")
+
+
+def _enough(total: int) -> str:
+    """A limit somewhat above so many bytes."""
+    digit = 10**8 if MARGIN * total >= 1e9 else 10**6  # the last that is shown
+    return size(math.ceil(MARGIN * total / digit) * digit).replace(" ", "")
 
 
 def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
     """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
     found = locate(pool)
+    taken = bytes_to_read(found)
+    reading = present + taken
     if found.form == ".parquet":
         from ..io.shards import expected_shape
 
-        rows, columns = shape = expected_shape(found.files)
-        whole = READER + READING * 8 * rows * columns + needed(shape, np.float64, mapped=False)
-        return found.files if present + whole > limit else []
-    total = sum(file.stat().st_size for file in found.files)
-    if (found.form != ".npy" or len(found.files) > 1) and total > limit:
+        whole = reading + needed(expected_shape(found.files), np.float64, mapped=False)
+        return found.files if whole > limit else []
+    if taken and reading > limit:
         raise UserError(
-            f"{pool} holds {size(total)}, which cannot be read within {size(limit)}: only a single .npy file "
-            "is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
+            f"reading {pool} takes about {size(reading)}: raise --max-memory to {_enough(reading)}; only a single .npy "
+            "file is read in place, and .parquet files are streamed (`mheal embed` writes a .npy file)"
         )
     return []
 

@@ -47,19 +47,18 @@ def read_with_labels(
     """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
     source = read(options, console, seed)
     labels = labels_in(labeled, source, console)
-    return without_answers(options, source, labels.values, labels.rows, console, seed), labels
+    if answers := answers_in(options, source, labels.values, labels.rows):
+        del source  # before it is read again
+        source = read(options, console, seed, answers=answers)
+    return source, labels
 
 
-def without_answers(
-    options: PoolOptions, source: Source, labels: Any, rows: Any, console: Console, seed: int = 0,
-    target: str | None = None,
-) -> Source:  # fmt: skip
-    """The pool, read again if columns that nobody named as features repeat the labels of these rows of X."""
+def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> list[str]:
+    """The columns, not named as features, that repeat the labels of these rows of X."""
     if source.cells is not None and labels is not None:
         free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
-        if answers := repeating(free, labels, rows):
-            return read(options, console, seed, target, answers)
-    return source
+        return repeating(free, labels, rows)
+    return []
 
 
 def labels_in(file: str | None, source: Source, console: Console | None = None) -> Labels:

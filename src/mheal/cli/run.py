@@ -99,7 +99,7 @@ def _write(request: Request, result: Result, output: Output, form: str) -> None:
         part.write_bytes(content)
     with replacing(record) as part:
         text = json.dumps(_record(request, result, picks), indent=1, ensure_ascii=False)
-        part.write_text(text + "\n", encoding="utf-8")
+        part.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")  # names that are not UTF-8
 
 
 def _record(request: Request, result: Result, out: Path) -> dict[str, Any]:

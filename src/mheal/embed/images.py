@@ -29,7 +29,7 @@ HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
 CHUNK = 256  # images between two reports of progress
-BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error)
+BROKEN = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error)
 _one_large = Lock()
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError
 from ..runtime.files import reading
+from ..runtime.memory import unpacked
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +29,16 @@ def open_arrays(file: Path, of: str = "numbers") -> Iterator[Mapping[str, Array]
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("it is no archive of arrays")
         with archive:
+            unpacked(file)
             yield archive
+
+
+def array_of(arrays: Mapping[str, Array], name: str) -> Array:
+    """An array of an .npz file."""
+    array: Any = arrays[name]
+    if not isinstance(array, np.ndarray):  # bytes, where its own header is damaged
+        raise ValueError(f"{name!r} is no array")
+    return array
 
 
 def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]:
@@ -56,9 +66,9 @@ def _pool_array(file: Path, name: str | None) -> Array:
         if name is not None and name not in arrays:
             raise UserError(f"{file.name} has no array {name!r}: it has {', '.join(arrays)}")
         if name is not None or "X" in arrays:
-            array = arrays[name or "X"]
+            array = array_of(arrays, name or "X")
         else:
-            every = dict(arrays)
+            every = {key: array_of(arrays, key) for key in arrays}
             wide = [array for array in every.values() if array.ndim >= 2]
             if len(wide) != 1:
                 held = ", ".join(f"{key} {array.shape}" for key, array in every.items()) or "none"

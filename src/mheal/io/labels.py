@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from ..classes import is_blank
 from ..exceptions import UserError, UserFileError
-from ..runtime.files import reading
+from ..runtime.files import MISTYPED, reading
 from .locate import TABLES
 from .source import LISTED
 
 FLAT = "annotation_id"  # a field of Label Studio's flat exports, which have an entry for each annotation
 TASK = "task_id"  # a field of the entries that we make of its other exports
 OWN_ID = "mheal_id"  # a field of our tasks
+EXPORT = "it should be a list of tasks"
 LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
@@ -96,7 +97,8 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     suffix = file.suffix.lower()
     columns: dict[str, list[Any]]
     if suffix == ".json":
-        records = _records(file)
+        with reading(file, f": {EXPORT}", MISTYPED):
+            records = _records(json.loads(file.read_text(encoding="utf-8-sig")), file.name)
         fields = dict.fromkeys(field for record in records for field in record)
         columns = {field: [record.get(field) for record in records] for field in fields}
     elif suffix in TABLES:
@@ -116,16 +118,15 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         if OWN_ID in columns:
             columns[id_column or "id"] = columns[OWN_ID]
     if "label" in columns and (FLAT in columns or suffix == ".json"):
-        columns["label"] = [_joined(value, file.name) for value in columns["label"]]
+        with reading(file, f": {EXPORT}", MISTYPED):
+            columns["label"] = [_joined(value, file.name) for value in columns["label"]]
     return columns
 
 
-def _records(file: Path) -> list[dict[str, Any]]:
+def _records(tasks: Any, file: str) -> list[dict[str, Any]]:
     """The fields of each item in a JSON file; of a task of Label Studio its data and, as label, each annotation."""
-    with reading(file):
-        tasks = json.loads(file.read_text(encoding="utf-8-sig"))
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        raise UserError(f"{file.name} is not a Label Studio export: it should be a list of tasks")
+        raise UserError(f"{file} is not a Label Studio export: {EXPORT}")
     if not any(isinstance(task.get("data"), dict) for task in tasks):
         return tasks
     records = []
@@ -182,7 +183,7 @@ def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str)
         row = int(name)
         if isinstance(name, float) and row != name:
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UserError(f"{file}: {name!r} is not a row number") from None
     if not 0 <= row < n_rows:
         raise UserError(f"{file}: there is no row {row}: rows of the pool go from 0 to {n_rows - 1}")

@@ -1,5 +1,6 @@
 """Reading a pool: a file, a folder of images or a pattern of shards."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,7 +60,8 @@ def read_pool(
     if read.kind == "images":
         unread = dict(made.skipped)
         files = [file for at, file in enumerate(located.files) if at not in unread]
-        ids = [file.relative_to(located.base).as_posix() for file in files]
+        names = (file.relative_to(located.base).as_posix() for file in files)
+        ids = [os.fsencode(name).decode(errors="backslashreplace") for name in names]  # tables hold UTF-8 only
         skipped = [(located.files[at], reason) for at, reason in made.skipped]
         return Source(made.X, "images", features, files, ids, None, files, skipped)
     texts = read.X if read.kind == "texts" else None

@@ -20,6 +20,7 @@ import polars as pl
 
 from ..exceptions import UserError
 from ..runtime.files import reading
+from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
 from ..tables.names import is_id
 from ..tables.schema import choose
@@ -115,6 +116,8 @@ def on_disk(files: Sequence[Path], name: str) -> Table:
 def scan(file: Path) -> pl.LazyFrame:
     """The rows of a Parquet file, none of them read yet. Categories become text, and arrays lists."""
     with reading(file):
+        if not str(file).isprintable():
+            raise ValueError("its name or that of its folder is not UTF-8: rename it")
         return plain(pl.scan_parquet(file, glob=False))
 
 
@@ -126,16 +129,23 @@ def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFr
     return pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
 
 
-def read_frame(file: Path, as_text: Sequence[str] = ()) -> pl.DataFrame:
-    """The rows of one file. Columns named in `as_text` are not parsed: an id 007 stays 007."""
+def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.DataFrame:
+    """The rows of one file. Columns named in `as_text` are not parsed: an id 007 stays 007.
+
+    most : how many bytes of a text file are read; by default all
+    """
     suffix = file.suffix.lower()
     with reading(file):
         if suffix == ".parquet":
             return scan(file).collect()
         if suffix == ".xlsx":
-            frame = pl.read_excel(file, engine="calamine", raise_if_empty=False)
+            unpacked(file)
+            frame = pl.read_excel(file.read_bytes(), engine="calamine", raise_if_empty=False)
             return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
-        content = file.read_bytes()
+        with file.open("rb") as opened:
+            content = opened.read(most)
+        if len(content) == most:  # the last line may be cut
+            content = content[: content.rfind(b"\n") + 1]
         if suffix == ".jsonl":
             return _read_jsonl(content.removeprefix(BOM_UTF8))
         return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)

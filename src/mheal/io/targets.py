@@ -12,7 +12,7 @@ from ..classes import as_classes, as_column, missing, why_not_classes
 from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 from ..tables.table import SHOWN, shortened
-from .arrays import open_arrays
+from .arrays import array_of, open_arrays
 from .labels import FLAT, label_columns, match
 from .locate import TABLES, named_array
 from .source import Source
@@ -100,7 +100,7 @@ def _array(file: Path, name: str | None) -> list[Any]:
         name = name or (next(iter(arrays)) if len(arrays) == 1 else "y")
         if name not in arrays:
             raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(arrays)})")
-        labels = arrays[name]
+        labels = array_of(arrays, name)
     if labels.ndim != 1:
         raise UserError(f"{file.name} has labels of shape {labels.shape}: give one label for each row (argmax does)")
     return labels.tolist()

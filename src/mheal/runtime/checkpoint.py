@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
-from .files import Lock, reading, replacing, writing
+from .files import LOCK, MISTYPED, Lock, OtherRun, allocate, reading, replacing, writing
 from .memory import MemoryLimit, memory_map
 from .progress import Progress
 
@@ -24,12 +24,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 Make = Callable[[], Mapping[str, npt.NDArray[Any]]]
 Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
-MANIFEST, LOCK = "manifest.json", ".mheal-lock"
+MANIFEST = "manifest.json"
 STAGES = (".npz", ".npy", ".part")  # suffixes of the other files of a checkpoint, in the order they are deleted
-
-
-class OtherRun(UserError):
-    """The folder holds an unfinished run of something else, or another run is at work in it."""
 
 
 class NullCheckpoint:
@@ -110,24 +106,22 @@ class Checkpoint(NullCheckpoint):
         super().__init__(limit, progress)
         self.folder, self.every = Path(folder), every
         self._last = monotonic()
-        self._lock = Lock(self.folder / LOCK)
+        self._lock = Lock(self.folder)
+        self._remedy = f": delete the folder {self.folder} to begin anew"
 
     def begin(self, run: Mapping[str, Any]) -> None:
         """Store a description of the run; refuse to resume another one, or to work beside another run."""
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._refuse_other_files()
-            try:
-                self._lock.take()
-            except BlockingIOError:
-                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-                raise OtherRun(at_work) from None
+            self._lock.take()
             self._refuse_other_files()  # the folder may have changed before it was ours
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
-            with reading(file):
+            with reading(file, self._remedy, MISTYPED):
                 old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
-            if changed := [name for name in {**old, **new} if old.get(name) != new.get(name)]:
+                changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+            if changed:
                 raise OtherRun(
                     f"{self.folder} holds an unfinished run with another {changed[0]}: repeat that command to finish "
                     "it, or delete the folder"
@@ -155,19 +149,30 @@ class Checkpoint(NullCheckpoint):
             self._last = monotonic()
 
     def load_partial(self, name: str) -> Arrays | None:
-        """What was stored last for a stage, finished or not; None if nothing was."""
+        """What was stored last for a stage, finished or not; None if nothing was, or the file is damaged."""
         file = self.folder / f"{name}.npz"
         if not file.exists():
             return None
-        with reading(file), np.load(file, allow_pickle=False) as stored:
-            return dict(stored)
+        try:
+            with reading(file, "", MISTYPED), np.load(file, allow_pickle=False) as stored:
+                return dict(stored)
+        except UserFileError:
+            raise
+        except UserError:
+            return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
         """A memory-mapped array to work in, with the content it had when the run was interrupted."""
         file = self.folder / f"{name}.npy"
-        mode: Any = "r+" if file.exists() else "w+"
-        with writing(file):
-            A = np.lib.format.open_memmap(file, mode, *(() if mode == "r+" else (np.dtype(dtype), shape)))
+        if not file.exists():
+            with replacing(file) as part:
+                np.lib.format.open_memmap(part, "w+", np.dtype(dtype), shape)
+                allocate(part)
+        with reading(file, self._remedy):
+            found = np.lib.format.open_memmap(file, "r")  # "r+" would lengthen a file that was cut
+            if (found.shape, found.dtype) != (shape, np.dtype(dtype)):
+                raise ValueError(f"it holds {found.dtype} {found.shape}")
+            A = np.lib.format.open_memmap(file, "r+")
         if self.limit is not None:
             self.limit.add(A)
         return A

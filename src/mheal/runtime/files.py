@@ -2,6 +2,7 @@
 
 import csv
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from json import JSONDecodeError
 from pathlib import Path
+from secrets import token_hex
 from typing import IO
 from zipfile import BadZipFile
 
@@ -19,25 +21,44 @@ try:
 except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
-# What readers raise for a broken file, or one of another kind.
+# What readers raise for a broken file, or one of another kind; and the packages and modules of which any error is that.
 BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
+READERS = ("polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy", "zipfile", "json", "ast", "tokenize")
+MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
 CUT = "it ends too early"  # what EOFErrors without a message mean
-READERS = ("polars", "pyarrow", "_fastexcel")  # packages whose own errors say that a file is broken
+LOCK = ".mheal-lock"
+OWN_NAME = 50  # characters of a file's name that its temporary neighbour has too
+
+
+class OtherRun(UserError):
+    """The folder holds an unfinished run of something else, or another run is at work in it."""
 
 
 @contextmanager
 def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
-    """Yield a temporary neighbour of `path`, which takes its place if the block ends well."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Yield a temporary neighbour of `path`, which takes its place, and its mode, if the block ends well.
+
+    Where `path` is a link, the file that it leads to is replaced; a device or a pipe is written to as it is.
+    """
     with writing(path):
+        path = Path(os.path.realpath(path)) if path.is_symlink() else path
         if make_folder:
             path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield path
+            return
+        mine = f".{path.name[:OWN_NAME]}."
+        _sweep(path.parent, mine)
+        part = path.with_name(f"{mine}{token_hex(8)}.part")
+        held = _locked(part, "xb", wait=True)
         try:
             yield part
+            if path.exists():
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+            held.close()
 
 
 @contextmanager
@@ -59,10 +80,11 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def reading(file: str | Path, hint: str = "") -> Iterator[None]:
+def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """While the block reads a file, what is wrong with the file is a UserError that names it.
 
     hint : what to check, in brackets, where the file is broken
+    content : further errors that the content causes, such as MISTYPED where the block walks through JSON
     """
     file = Path(file)
     try:
@@ -77,10 +99,31 @@ def reading(file: str | Path, hint: str = "") -> Iterator[None]:
         raise UserError(f"cannot read {file.name}: it is not UTF-8 text; save it as UTF-8") from error
     except JSONDecodeError as error:
         raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
-    except Exception as error:
-        if not isinstance(error, BROKEN) and type(error).__module__.partition(".")[0] not in READERS:
+    except MemoryError as error:
+        raise UserError(f"cannot read {file.name}: it says that it holds more than fits into memory{hint}") from error
+    except content as error:
+        raise UserError(f"cannot read {file.name}: it holds values of a wrong type{hint}") from error
+    except BaseException as error:  # a panic in Rust is no Exception
+        if not isinstance(error, BROKEN) and not _by_reader(error):
             raise
         raise UserError(f"cannot read {file.name}: {first_line(error, CUT)}{hint}") from error
+
+
+def _by_reader(error: BaseException) -> bool:
+    """Whether one of READERS has raised an error, or knows it as its own."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    raised_in = "" if at is None else at.tb_frame.f_globals.get("__name__", "")
+    by = (raised_in, type(error).__module__) if isinstance(error, Exception) else (type(error).__module__,)
+    return any(module.partition(".")[0] in READERS for module in by)
+
+
+def allocate(file: Path) -> None:
+    """Take all of a file's size from the disk now: a full disk that is met in a memory map kills the process."""
+    if hasattr(os, "posix_fallocate"):
+        with file.open("r+b") as made:
+            os.posix_fallocate(made.fileno(), 0, file.stat().st_size)
 
 
 def first_line(error: BaseException, otherwise: str = "") -> str:
@@ -89,39 +132,49 @@ def first_line(error: BaseException, otherwise: str = "") -> str:
     return text.splitlines()[0] if text else otherwise or type(error).__name__
 
 
-def _sweep(path: Path) -> None:
-    """Remove the temporary neighbours that killed runs have left."""
-    for part in path.parent.glob(f".{escape(path.name)}.*.part") if os.name == "posix" else ():
-        with suppress(ValueError, OSError):  # it is no process, or somebody else's
-            try:
-                os.kill(int(part.name.split(".")[-2]), 0)
-            except ProcessLookupError:
-                part.unlink()
+def _sweep(folder: Path, prefix: str) -> None:
+    """Remove the temporary files that killed runs have left: nobody has locked them."""
+    for part in folder.glob(f"{escape(prefix)}{'[0-9a-f]' * 16}.part") if fcntl is not None else ():
+        with suppress(OSError), part.open("r+b") as left:  # it is in use, or somebody else's
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+
+
+def _locked(file: Path, mode: str, wait: bool = False) -> IO[bytes]:
+    """The file, open and locked; closed where the system has no locks. BlockingIOError if another process has it."""
+    while True:
+        held: IO[bytes] = file.open(mode)
+        if fcntl is None:
+            held.close()
+            return held
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            held.close()
+            raise
+        except OSError:  # a file system without locks
+            return held
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(held.fileno()), file.stat()):
+                return held
+        held.close()  # it was deleted after we opened it: this lock excludes nobody
 
 
 class Lock:
-    """A file that one process locks at a time, until it ends or is killed; does nothing where the system cannot."""
+    """A folder that one process uses at a time, until it ends or is killed; for all where the system has no locks."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, folder / LOCK
         self._held: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Lock it; BlockingIOError if another process has."""
-        while fcntl is not None and self._held is None:
-            held = self.file.open("ab")
+        """Lock the folder; OtherRun if another process has."""
+        if fcntl is not None and self._held is None:
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._held = _locked(self.file, "ab")
             except BlockingIOError:
-                held.close()
-                raise
-            except OSError:  # a file system without locks
-                pass
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(held.fileno()), self.file.stat()):
-                    self._held = held
-            if self._held is None:  # its former owner deleted the file after we opened it: this lock excludes nobody
-                held.close()
+                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
+                raise OtherRun(at_work) from None
 
     def drop(self) -> None:
         """Release it, and delete the file."""
@@ -129,3 +182,18 @@ class Lock:
             self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be another process's
             self._held.close()
             self._held = None
+
+    def __enter__(self) -> None:
+        """Lock the folder, which is made if it is not there."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserFileError(f"{self.folder} is a file: give the name of a folder")
+        self._made = not self.folder.exists()
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.take()
+
+    def __exit__(self, *_: object) -> None:
+        self.drop()
+        if self._made:
+            with suppress(OSError):  # unless it holds something now
+                self.folder.rmdir()

@@ -2,13 +2,16 @@
 
 import mmap
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
+from ..exceptions import UserError
 from .threads import thread_count
 
 PART = 50_000_000  # bytes that a thread may touch between two looks at what is in memory
@@ -21,6 +24,26 @@ def resident() -> int:
     if not _STATM.exists():
         return 0
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def available() -> int:
+    """Bytes of memory that are free for this process; a very large number where the system does not say."""
+    found = [2**63]
+    with suppress(OSError):
+        told = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
+        found += [1024 * int(told[1])] if told else []
+    with suppress(OSError, ValueError):  # "max": no limit
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(found)
+
+
+def unpacked(file: Path) -> int:
+    """Bytes that a ZIP archive unpacks to, as it says; refused where less memory is free here."""
+    with ZipFile(file) as archive:
+        total = sum(member.file_size for member in archive.infolist())
+    if total > available():
+        raise UserError(f"{file.name} unpacks to {total / 1e9:.3g} GB, more than the memory that is free here")
+    return total
 
 
 def memory_map(A: Any) -> np.memmap[Any, Any] | None:

@@ -1,6 +1,6 @@
 """The columns of a table, in memory or in files: their types, and their values where these are needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeVar
@@ -8,9 +8,11 @@ from typing import Self, TypeVar
 import polars as pl
 
 from ..exceptions import UserError
+from ..runtime.files import reading
 from .words import COMMAS, Converted, as_numbers, without_missing
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+Read = TypeVar("Read")
 
 SHOWN = 20  # names that an error lists
 HEAD = 10_000  # values that tell whether a column measures anything
@@ -46,7 +48,7 @@ class Table:
     @cached_property
     def schemas(self) -> list[Mapping[str, pl.DataType]]:
         """Names and types of the columns of each part."""
-        return [part.collect_schema() for part in self.parts]
+        return list(self._of_parts(pl.LazyFrame.collect_schema))
 
     @property
     def types(self) -> Mapping[str, pl.DataType]:
@@ -70,8 +72,8 @@ class Table:
     def head(self, name: str) -> pl.Series:
         """The first values of a column, from as many parts as it takes."""
         found: list[pl.Series] = []
-        for part in self.parts:
-            found.append(part.select(name).head(HEAD).collect().to_series())
+        for values in self._of_parts(lambda part: part.select(name).head(HEAD).collect().to_series()):
+            found.append(values)
             if sum(map(len, found)) >= HEAD:
                 break
         same = [values for values in found if values.dtype == found[0].dtype]  # others are refused later
@@ -79,8 +81,15 @@ class Table:
 
     def list_length(self, name: str) -> int:
         """How many numbers the first list in a column has that is not missing; 0 if there is none."""
-        firsts = (part.select(pl.col(name).drop_nulls()).head(1).collect().to_series() for part in self.parts)
+        firsts = self._of_parts(lambda part: part.select(pl.col(name).drop_nulls()).head(1).collect().to_series())
         return next((len(first[0]) for first in firsts if len(first)), 0)
+
+    def _of_parts(self, read: Callable[[pl.LazyFrame], Read]) -> Iterator[Read]:
+        """What is read of each part; a damaged file is named."""
+        for at, part in enumerate(self.parts):
+            with reading(self.files[at] if self.files else self.name):
+                found = read(part)
+            yield found
 
 
 def plain(frame: Frame) -> Frame:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,24 @@ def test_without_a_client_a_cluster_is_made_and_closed(make_pool, monkeypatch):
     np.testing.assert_array_equal(picks.indices, mheal.select(X, 10).indices)
     with pytest.raises(ValueError, match="client"):
         distributed.get_client()
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="the system does not list its connections")
+def test_our_own_cluster_is_reached_from_this_machine_only(monkeypatch):
+    monkeypatch.setenv("MHEAL_NUM_THREADS", "1")
+    with connected("local") as client:
+        processes = [os.getpid(), *client.run(os.getpid).values()]
+        listening = set().union(*map(listening_at, processes))
+    assert len(listening) > 1
+    assert all(address.startswith("0100007F:") for address in listening)  # 127.0.0.1
+
+
+def listening_at(process):
+    """The addresses, in hexadecimal, on which a process waits for connections."""
+    links = (os.path.realpath(link) for link in Path(f"/proc/{process}/fd").iterdir())
+    sockets = {link.rpartition("[")[2][:-1] for link in links if "socket:[" in link}
+    lines = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()]
+    return {line[1] for line in lines if line[3] == "0A" and line[9] in sockets}
 
 
 def test_a_wrong_address_is_one_line():

@@ -43,9 +43,9 @@ def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
             return Client(scheduler, timeout=10)
         except OSError as error:
             raise UserError(wrong) from error
-    # A process for each core, so that no two share a lock. The cluster ends with its client.
+    # A process for each core, so that no two share a lock. The cluster ends with its client; nobody else can reach it.
     options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
-    return Client(**options, dashboard_address=":0", silence_logs=logging.CRITICAL)
+    return Client(**options, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
 
 
 def writable(value: Any) -> Any:

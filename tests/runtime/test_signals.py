@@ -1,0 +1,50 @@
+"""What would end the process without a word ends it with a line."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mheal.runtime.signals import last_words
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a system without SIGBUS")
+CUT_WHILE_IN_USE = """
+import os, sys
+import mheal.cli.pick as pick
+from mheal.cli import main
+pick.say_source = lambda pool, source, console: os.truncate(pool, 4096)
+sys.exit(main(["select", "pool.npy", "-b", "5"]))
+"""
+
+
+def run(command, folder):
+    done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_a_file_that_is_cut_while_it_is_mapped_is_named_in_one_line(tmp_path):
+    np.save(tmp_path / "pool.npy", np.random.default_rng(0).standard_normal((20_000, 20)))
+    status, said = run(["-c", CUT_WHILE_IN_USE], tmp_path)
+    assert status == 2
+    assert len(said) == 1
+    assert said[0].startswith("mheal: ")
+    assert str(tmp_path / "pool.npy") in said[0]
+
+
+def test_a_damaged_file_on_which_a_library_gives_up_is_said(tmp_path):
+    shutil.copy(Path(__file__).parent.parent / "fuzz" / "gives-up.parquet", tmp_path / "pool.parquet")
+    status, said = run(["-m", "mheal", "select", "pool.parquet", "-b", "3"], tmp_path)
+    assert status == 2
+    assert said[-1].startswith("mheal: ")
+    assert not any("Traceback" in line for line in said)
+
+
+def test_handlers_are_put_back():
+    code = "import os; from mheal.runtime.signals import last_words\nwith last_words(2): pass\nos.abort()"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGABRT
+    with last_words(2):
+        pass
