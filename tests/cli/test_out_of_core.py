@@ -56,7 +56,7 @@ def test_a_limit_changes_no_pick_and_leaves_nothing_behind(strategy, pool, strea
     assert within.equals(plain)
     assert table.drop("id").equals(plain)
     assert table["id"].to_list() == [f"r{row}" for row in table["row"]]
-    assert "c6, c7), from 3 shards" in capfd.readouterr().err
+    assert "c6, c7); ids: id, from 3 shards" in capfd.readouterr().err
 
 
 class Killed(BaseException):
