@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from mheal import Selection
+from mheal.exceptions import UserError
 from mheal.io.labels import read_labels
 
 IDS = [f"{i:03d}" for i in range(10)]
@@ -120,6 +121,13 @@ def test_annotators_who_differ_are_outvoted_or_listed(tmp_path):
     assert len(again.notes) == 2
 
 
+def test_labels_of_a_table_are_as_they_are(tmp_path):
+    pl.DataFrame({"row": [1, 2], "label": [["a", "b"], ["c"]]}).write_parquet(tmp_path / "l.parquet")
+    with pytest.raises(UserError, match=r"l.parquet: the label of entry 1 is \['a', 'b'\]: give one word or number"):
+        read_labels(tmp_path / "l.parquet", None, 10)
+    check(read_labels(write(tmp_path, [{"row": 1, "label": "[2]"}], "l.json"), None, 10), [1], ["[2]"])
+
+
 def test_two_tasks_of_one_item_are_two_votes(tmp_path):
     twice = [task({"row": 3}, note({"choices": ["cat"]})), task({"row": 3}, note({"choices": ["dog"]}))]
     labels = read_labels(write(tmp_path, twice, "export.json"), None, 10)
@@ -155,6 +163,8 @@ def test_flat_exports_of_our_tasks_name_items_by_their_ids(tmp_path, id_column):
     flat = [{"id": 1, "mheal_id": "007", "row": 2, "label": "cat", "annotation_id": 4}]
     check(read_labels(write(tmp_path, flat, "e.json"), IDS, 10, id_column=id_column), [7], ["cat"])
     check(read_labels(write(tmp_path, flat, "e.json"), None, 10), [2], ["cat"])
+    cells = write(tmp_path, "id,mheal_id,row,label,annotation_id\n1,007,2,cat,4\n", "e.csv")
+    check(read_labels(cells, IDS, 10, id_column=id_column), [7], ["cat"])
 
 
 @pytest.mark.parametrize("key", ["rating", "number"])

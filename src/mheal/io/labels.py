@@ -70,18 +70,21 @@ def match(
             continue
         if is_blank(name):
             raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
+        if isinstance(label, list | dict):
+            raise UserError(f"{file}: the label of entry {at + 1} is {label}: give one word or number")
         row = _row(name, row_of_id, n_rows, file)
         given.setdefault(row, []).append(label)
         names[row] = name
     labelled, ties, outvoted = {}, [], 0
     for row, votes in given.items():
-        (first, most), *others = Counter(votes).most_common(2)
+        others = [vote for vote in votes if vote != votes[0]]
         if others and FLAT not in columns:
-            raise UserError(f"{file}: row {row} is labelled {first!r} and {others[0][0]!r}: keep one")
-        if others and others[0][1] == most:
+            raise UserError(f"{file}: row {row} is labelled {votes[0]!r} and {others[0]!r}: keep one")
+        (first, most), *rest = Counter(votes).most_common() if others else [(votes[0], len(votes))]
+        if rest and rest[0][1] == most:
             ties.append(f"{names[row]} ({' or '.join(map(str, dict.fromkeys(votes)))})")
             continue
-        outvoted += bool(others)
+        outvoted += bool(rest)
         labelled[row] = first
     notes = [f"{file}: annotators differ on {outvoted:,} items, which have the label of most"] if outvoted else []
     if ties:
@@ -104,7 +107,7 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
     elif suffix in TABLES:
         from .tables import read_frame
 
-        columns = read_frame(file, as_text=[id_column or "id", "id"]).to_dict(as_series=False)
+        columns = read_frame(file, as_text=[id_column or "id", "id", OWN_ID]).to_dict(as_series=False)
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
     if FLAT in columns:
@@ -112,7 +115,7 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         if found is None:
             names, held = ", ".join(LABEL_NAMES), ", ".join(sorted(columns))
             raise UserError(f"{file.name}: the label is in none of {names}; it has {held}")
-        columns["label"] = columns[found]
+        columns["label"] = columns[found] if suffix == ".json" else [_parsed(cell) for cell in columns[found]]
         if TASK not in columns:  # a flat export, whose `id` may be Label Studio's number of the task
             columns.pop("id", None)
         if OWN_ID in columns:
@@ -151,11 +154,15 @@ def _label(value: Any, file: str) -> Any:
     raise UserError(f"{file}: an annotation holds {', '.join(value)} but no choices, labels, text, rating or number")
 
 
+def _parsed(cell: Any) -> Any:
+    """Several labels in a cell of a table are JSON; one is a word."""
+    with suppress(ValueError):
+        return json.loads(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
+    return cell
+
+
 def _joined(results: Any, file: str) -> Any:
     """The one label in these results, or in the only one, or several as one; None where there is none."""
-    if isinstance(results, str) and results[:1] in ("[", "{"):  # in a cell of a CSV file
-        with suppress(ValueError):
-            results = json.loads(results)
     labels = {_label(value, file) for value in (results if isinstance(results, list) else [results])} - {None}
     return labels.pop() if len(labels) == 1 else "|".join(sorted(map(str, labels))) or None
 
