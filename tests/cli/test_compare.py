@@ -23,6 +23,7 @@ from mheal.evaluate.report import sentences
 from mheal.strategies import get, names
 
 FILES = ["curves.csv", "curves.png", "report.html", "settings.json"]
+ALWAYS = ["accuracy", "balanced accuracy"]
 TINY = ["compare", "digits.csv", "--target", "label", "--strategies", "mheal,random,margin", "--budgets", "10,20,40"]
 
 
@@ -89,7 +90,7 @@ def test_the_first_example_in_the_help_works_as_written(here, capsys):
     assert "digits.csv: 400 rows, 64 numeric columns" in err
     assert "Written: compare/curves.csv" in err
     assert "\x1b" not in out + err
-    assert rows_of("compare").shape == (4 * 3 * 2, 6)
+    assert rows_of("compare").shape == (4 * 3 * 2, 7)
 
 
 def test_the_rows_are_those_of_simulate_without_the_target_among_the_features(compared):
@@ -98,6 +99,32 @@ def test_the_rows_are_those_of_simulate_without_the_target_among_the_features(co
     expected = simulate(X, y, ["mheal", "random", "margin"], [10, 20, 40], seeds=2)
     expected.save_csv("expected.csv")
     assert rows_of("compare").equals(pl.read_csv("expected.csv").drop("seconds"))
+
+
+@pytest.mark.parametrize(("metric", "beside"), [("accuracy", ["balanced accuracy"]), ("f1_macro", ALWAYS)])
+def test_where_one_class_is_most_rows_accuracy_and_balanced_accuracy_are_both_shown(here, capsys, metric, beside):
+    frame = pl.read_csv("digits.csv")
+    frame.with_columns(pl.col("label").replace_strict({3: "three"}, default="other")).write_csv("digits.csv")
+    args = ["compare", "digits.csv", "-t", "label", "--strategies", "mheal", "--budgets", "20,40", "--seeds", "2"]
+    assert main([*args, "--metric", metric]) == 0
+    out, page = capsys.readouterr().out, Path("compare/report.html").read_text(encoding="utf-8")
+    rows = pl.read_csv("compare/curves.csv")
+    assert rows["largest_class"].min() > 0.85
+    curves = Curves.from_csv("compare/curves.csv", metric)
+    for name in beside:
+        height = 100 * rows.filter(strategy="mheal", labels=40)[name.replace(" ", "_")].mean()
+        for text in (out, page):
+            assert f"{name.capitalize()} in %" in text
+            assert f"mean {name}, %" in text
+            assert f"{height:.1f} ±" in text
+    title = curves.metric_title[0].upper() + curves.metric_title[1:]
+    assert out.index(f"{title} in %") < out.index("Balanced accuracy in %")  # the user's comes first
+
+
+def test_with_even_classes_there_is_one_metric(compared, capsys):
+    assert main([*TINY, "--seeds", "2"]) == 0
+    page = (compared / "compare" / "report.html").read_text(encoding="utf-8").lower()
+    assert "balanced" not in capsys.readouterr().out.lower() + page
 
 
 def test_quiet_writes_the_files_and_prints_nothing(here, capsys):

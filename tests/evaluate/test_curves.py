@@ -87,6 +87,19 @@ def test_another_metric():
         Curves(rows, "f1_macro")
 
 
+@pytest.mark.parametrize(("share", "shown"), [(0.6, False), (0.61, True)])
+def test_balanced_accuracy_stands_beside_accuracy_above_60_percent(share, shown, tmp_path):
+    rows = [row | dict(largest_class=share) for row in rows_of({"mheal": noisy(0, 0.1), "random": noisy(1)})]
+    Curves(rows).save_csv(tmp_path / "c.csv")
+    curves = Curves.from_csv(tmp_path / "c.csv")
+    assert [other.metric for other in curves.beside] == ["balanced_accuracy"] * shown
+    assert ("balanced_accuracy" in curves.table().columns) == shown
+    assert ("balanced accuracy" in curves.verdict()) == shown
+    if shown:
+        assert curves.table()["balanced_accuracy"].to_list() == pytest.approx(curves.table()["mean"] / 2)
+        assert [other.metric for other in Curves(rows, "balanced_accuracy").beside] == ["accuracy"]
+
+
 def test_files_that_call_the_estimator_a_model_are_read(tmp_path):
     curves = Curves(rows_of({"random": noisy(0)}))
     curves.save_csv(tmp_path / "c.csv")

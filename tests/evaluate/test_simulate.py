@@ -68,6 +68,7 @@ def test_random_by_hand():
         assert (row["strategy"], row["seed"], row["estimator"], row["labels"]) == ("random", 3, "logistic", budget)
         assert row["accuracy"] == np.mean(predicted == y[test])
         assert row["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y[test], predicted))
+        assert row["largest_class"] == max(np.bincount(y[test])) / len(test)
         assert row["seconds"] >= 0
 
 

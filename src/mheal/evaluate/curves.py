@@ -15,12 +15,14 @@ from scipy import stats
 
 from ..exceptions import UserError
 from ..runtime.files import reading, replacing
-from .statistics import Floats, Savings, area, holm, labels_saved, paired_tests, t_interval
+from .statistics import SKEWED, Floats, Savings, area, holm, labels_saved, paired_tests, t_interval
 
 Row = dict[str, Any]
-"""One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), and
-the seconds that picking has taken so far; a ranked strategy's one call counts for all budgets."""
+"""One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), the
+share of the largest class, and the seconds that picking has taken so far; a ranked strategy's one call counts for all
+budgets."""
 
+ALWAYS = ("accuracy", "balanced_accuracy")  # measured whatever the metric
 Curve = dict[int, float]  # the metric by number of labels
 FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)  # the columns before the metrics
 
@@ -65,6 +67,12 @@ class Curves:
         """The metric as it reads in a sentence."""
         words = self.metric.replace("_", " ")
         return f"{words.removeprefix('f1 ')} F1" if words.startswith("f1 ") else words
+
+    @cached_property
+    def beside(self) -> list["Curves"]:
+        """By accuracy and balanced accuracy too, where one class has over 60 % of the rows; else empty."""
+        skewed = max(row.get("largest_class", 0) for row in self.rows) > SKEWED
+        return [Curves(self.rows, metric) for metric in ALWAYS if skewed and metric != self.metric]
 
     @cached_property
     def is_share(self) -> bool:
@@ -182,14 +190,19 @@ class Curves:
         return " ".join(sentences(self, against))
 
     def table(self) -> polars.DataFrame:
-        """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget."""
+        """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget.
+
+        Where one class has over 60 % of the rows, also the mean accuracy and balanced accuracy, each under its name.
+        """
         parts = []
         for name in self.strategies:
             values = self.values(name)
             mean, half = t_interval(values)
             sd = values.std(axis=0, ddof=1) if len(values) > 1 else half
             columns = dict(labels=self.budgets, mean=mean, low=mean - half, high=mean + half, sd=sd)
-            parts.append(polars.DataFrame({"strategy": [name] * len(mean), **columns, "n": [len(values)] * len(mean)}))
+            columns |= dict(n=[len(values)] * len(mean))
+            columns |= {other.metric: other.values(name).mean(axis=0) for other in self.beside}
+            parts.append(polars.DataFrame({"strategy": [name] * len(mean), **columns}))
         return polars.concat(parts)
 
     def labels_saved(self, against: str = "random") -> polars.DataFrame:

@@ -11,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.files import replacing
+from .statistics import t_interval
 
 if TYPE_CHECKING:
     from .curves import Curves
@@ -49,7 +50,7 @@ def report(
     page = template.substitute(
         {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=_paragraphs(more),
         notes=_paragraphs(notes), summary=_table(summary_table(curves, against)),
-        budgets_table=_table(metric_table(curves)), savings=_table(savings_table(curves, against)),
+        budgets_table="\n".join(map(_table, metric_tables(curves))), savings=_table(savings_table(curves, against)),
     )  # fmt: skip
     with replacing(Path(path)) as part:
         part.write_text(page, encoding="utf-8", newline="\n")
@@ -66,15 +67,22 @@ def _table(table: Table) -> str:
     return f'<div class="wide"><table>{above}\n<tbody>\n{body}\n</tbody></table></div>'
 
 
+def metric_tables(curves: "Curves") -> list[Table]:
+    """The table of the metric; where one class has over 60 %, those of accuracy and balanced accuracy too."""
+    return [metric_table(each) for each in (curves, *curves.beside)]
+
+
 def summary_table(curves: "Curves", against: str) -> Table:
     """Mean height, rank, labels saved and p of each strategy, the best first."""
     rows = []
     for row in curves.summary(against).to_dicts():
         saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
         p = "–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"
-        rows.append([row["strategy"], _value(curves, row["aulc"], row["aulc_half"]), f"{row['rank']:.2f}", saved, p])
-    height = f"mean {curves.metric_title}{', %' * curves.is_share}"
-    columns = ["strategy", height, "mean rank", "labels saved (median)", "p (Holm)"]
+        beside = [_value(other, *map(float, t_interval(other.aulc(row["strategy"])))) for other in curves.beside]
+        height = _value(curves, row["aulc"], row["aulc_half"])
+        rows.append([row["strategy"], height, *beside, f"{row['rank']:.2f}", saved, p])
+    heights = [f"mean {each.metric_title}{', %' * each.is_share}" for each in (curves, *curves.beside)]
+    columns = ["strategy", *heights, "mean rank", "labels saved (median)", "p (Holm)"]
     return Table(f"The best first; compared with {against}.", columns, rows)
 
 
@@ -102,7 +110,23 @@ def savings_table(curves: "Curves", against: str) -> Table:
 
 
 def sentences(curves: "Curves", against: str = "random") -> list[str]:
-    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear."""
+    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear.
+
+    Where one class has over 60 % of the rows, by accuracy and balanced accuracy too.
+    """
+    text = verdict = _verdict(curves, against)
+    for other in curves.beside:
+        text = text + [f"By {other.metric_title}: {said}" for said in _verdict(other, against) if said not in verdict]
+    return [*text, about_skew(curves.rows[0]["largest_class"])] if curves.beside else text
+
+
+def about_skew(share: float) -> str:
+    """Why balanced accuracy is shown."""
+    always = f"The largest class has {share:.1%} of the rows, which is the accuracy of predicting it always"
+    return f"{always}; balanced accuracy is the mean over the classes."
+
+
+def _verdict(curves: "Curves", against: str) -> list[str]:
     if not curves.others(against):
         return [f"Only {against} was run: there is nothing to compare."]
     tests = [test for test in curves.significance(against).to_dicts() if test["metric"] == "aulc"]

@@ -10,6 +10,7 @@ from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
+SKEWED = 0.6  # above this share of the largest class, accuracy says little about the other classes
 
 
 def t_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
