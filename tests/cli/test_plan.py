@@ -32,14 +32,14 @@ def numbers(out):
     return [line.split() for line in out.splitlines() if re.match(r"\s+\d", line)]
 
 
-def test_without_labels_it_shows_the_coverage_radius_the_energy_and_a_knee(here, capsys):
+def test_without_labels_it_shows_the_coverage_radius_and_a_knee(here, capsys):
     assert main(shlex.split(EXAMPLES[0])) == 0
     out, err = capsys.readouterr()
     X = pl.read_csv("digits.csv").drop("label").to_numpy().astype(np.float32)
     expected = coverage_plan(X)
     assert [row[0] for row in numbers(out)] == ["10", "20", "50", "100", "200", "250"]  # half of the pool
     assert numbers(out) == expected.table.rows
-    assert f"{expected.knee:.0f} labels" in out
+    assert f"{expected.knee} labels" in out
     assert "\x1b" not in out + err
     assert sorted(path.name for path in here.iterdir()) == ["digits.csv", "labels.csv"]
 
@@ -48,12 +48,24 @@ def test_with_labels_it_shows_the_accuracy_to_expect_and_advises(here, capsys):
     assert main([*shlex.split(EXAMPLES[1]), "--batch", "30"]) == 0
     out = capsys.readouterr().out
     frame, labels = pl.read_csv("digits.csv"), pl.read_csv("labels.csv")
-    X = frame.drop("label").to_numpy().astype(np.float32)[labels["row"].to_numpy()]
-    expected = accuracy_plan(X, labels["label"].to_numpy(), ahead=250, batch=30, target=0.9)
+    X, rows, y = frame.drop("label").to_numpy().astype(np.float32), labels["row"].to_numpy(), labels["label"].to_numpy()
+    expected = accuracy_plan(X, y, labeled=rows, ahead=250, batch=30, target=0.9)
     assert [row[0] for row in numbers(out)] == ["80", "110", "130", "180", "280", "330"]
-    assert numbers(out)[3][1] == f"{100 * expected.fit.predict(180).value:.1f}"
-    assert expected.advice.sentence in out
+    assert numbers(out)[3][1] == f"{100 * expected.fits['accuracy'].predict(180).value:.1f}"
+    assert all(sentence in out for sentence in expected.sentences)
     assert "90.0%" in out
+    assert "balanced" not in out
+
+
+def test_where_one_class_is_most_labels_balanced_accuracy_stands_beside_accuracy(here, capsys):
+    for name in ("digits.csv", "labels.csv"):
+        frame = pl.read_csv(name)
+        frame.with_columns(pl.col("label").replace_strict({3: "three"}, default="other")).write_csv(name)
+    assert main([*shlex.split(EXAMPLES[1]), "--plot", "plan.png"]) == 0
+    out = capsys.readouterr().out
+    assert "balanced accuracy" in out
+    assert all(len(row) == 9 for row in numbers(out))  # labels, and twice a value and from … to …
+    assert all(float(row[5]) < float(row[1]) for row in numbers(out))
 
 
 def test_a_file_of_picks_counts_as_labelled_but_says_nothing_about_accuracy(here, capsys):
@@ -97,9 +109,12 @@ def test_a_target_out_of_reach_is_said(here, capsys):
     pl.DataFrame({"row": range(100), "label": ["x", "y"] * 50}).write_csv("labels.csv")
     assert main(["plan", "noise.csv", "--labeled", "labels.csv", "--target-accuracy", "0.95"]) == 0
     labels = pl.read_csv("labels.csv")["label"].to_numpy()
-    advice = accuracy_plan(frame.to_numpy()[:100].astype(np.float32), labels, ahead=100, target=0.95).advice
-    assert not advice.go_on
-    assert advice.sentence in capsys.readouterr().out
+    X = frame.to_numpy().astype(np.float32)
+    plan = accuracy_plan(X, labels, labeled=range(100), ahead=100, target=0.95)
+    assert not plan.go_on
+    out = capsys.readouterr().out
+    assert all(sentence in out for sentence in plan.sentences)
+    assert "95.0% is not expected" in out
 
 
 @pytest.mark.parametrize(

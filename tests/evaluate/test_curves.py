@@ -100,14 +100,6 @@ def test_balanced_accuracy_stands_beside_accuracy_above_60_percent(share, shown,
         assert [other.metric for other in Curves(rows, "balanced_accuracy").beside] == ["accuracy"]
 
 
-def test_files_that_call_the_estimator_a_model_are_read(tmp_path):
-    curves = Curves(rows_of({"random": noisy(0)}))
-    curves.save_csv(tmp_path / "c.csv")
-    text = (tmp_path / "c.csv").read_text()
-    (tmp_path / "c.csv").write_text(text.replace("estimator", "model", 1))
-    assert Curves.from_csv(tmp_path / "c.csv") == curves
-
-
 def test_rows_that_do_not_belong_together():
     rows = rows_of({"random": noisy(0)})
     with pytest.raises(ValueError, match="no rows"):

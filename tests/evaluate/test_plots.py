@@ -3,28 +3,28 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mheal
-from mheal.evaluate import fit_curve, learning_curve
+from mheal.evaluate import learning_curve
 from mheal.evaluate.plots import accuracy_picture, coverage_picture, pool_picture
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.mark.parametrize("turn", [None, 12.0])
+@pytest.mark.parametrize("turn", [None, 12])
 def test_cover_is_a_png_that_shows_the_knee(turn):
-    labels = np.arange(1, 101)
-    energy = np.r_[np.nan, -1 / labels[1:]]  # a single pick has none
-    drawn = coverage_picture(labels, 1 / labels, energy, turn)
+    radius = 1 / np.arange(1, 101)
+    drawn = coverage_picture(radius, turn)
     assert drawn.startswith(PNG)
-    assert (drawn == coverage_picture(labels, 1 / labels, energy)) == (turn is None)
+    assert (drawn == coverage_picture(radius)) == (turn is None)
 
 
-def test_forecast_is_a_png_that_shows_the_target():
+def test_forecast_is_a_png_that_shows_the_target_and_all_curves():
     curve = learning_curve(*load_iris(return_X_y=True), repeats=1)
-    fit = fit_curve(curve.labels, curve.right)
-    plain = accuracy_picture(curve, fit, 150, 400)
+    one = {"accuracy": curve}
+    plain = accuracy_picture(one, 400)
     assert plain.startswith(PNG)
-    assert plain == accuracy_picture(curve, fit, 150, 400)
-    assert plain != accuracy_picture(curve, fit, 150, 400, target=0.9)
+    assert plain == accuracy_picture(one, 400)
+    assert plain != accuracy_picture(one, 400, target=0.9)
+    assert plain != accuracy_picture(one | {"balanced accuracy": curve.balanced}, 400)
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "random"])  # random measures no distances

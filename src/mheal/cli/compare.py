@@ -55,7 +55,7 @@ def compare(
     """
     from .._version import __version__
     from ..evaluate import Curves, report, runs, split_sizes
-    from ..evaluate.report import metric_tables, sentences, summary_table
+    from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
     from .pool import checksum, read, say_labels, say_source, usable, without_answers
@@ -119,7 +119,8 @@ def compare(
     curves.plot(out / "curves.png")
     report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
-        show_report([*metric_tables(curves), summary_table(curves, "random")], sentences(curves))
+        tables = [metric_table(each) for each in (curves, *curves.beside)]
+        show_report([*tables, summary_table(curves, "random")], sentences(curves))
     console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
 
 

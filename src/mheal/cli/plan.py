@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError
+from ..runtime.files import replacing
 from .console import messages, show_report
 from .options import LABELS, Estimator, PoolOptions, Quiet, Seed, from_fields, option
 
@@ -27,8 +28,8 @@ def plan(
 
     Without labels: how the distance of the farthest row falls as picks grow in number, and where it levels off.
 
-    With at least 20 labels: the accuracy to expect from more of them, how many it takes to reach a target, and whether
-    to label the next batch.
+    With at least 20 labels: the accuracy to expect from more of them, with an interval, how many it takes to reach a
+    target, and whether to label the next batch.
 
     Example: mheal plan digits.csv
 
@@ -57,12 +58,13 @@ def plan(
             progress(0, 0, "learning from some of the labels, testing on the others")
             labels = as_classes(known.values, Path(str(labeled)).name)
             made = accuracy_plan(
-                X[known.rows], labels, estimator=estimator, ahead=horizon(len(X), len(labels), budget), batch=batch,
-                target=target_accuracy, random_state=seed,
+                X, labels, labeled=known.rows, estimator=estimator, ahead=horizon(len(X), len(labels), budget),
+                batch=batch, target=target_accuracy, random_state=seed,
             )  # fmt: skip
     say_source(options.pool, source, console)
     say_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
     if plot is not None:
-        made.plot(plot)
+        with replacing(plot) as part:
+            part.write_bytes(made.picture())
         console.print(f"Written: {plot}")

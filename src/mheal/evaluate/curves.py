@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -42,7 +42,6 @@ class Curves:
 
     rows: Sequence[Row]
     metric: str = "accuracy"
-    _savings: dict[str, dict[str, Savings]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(self.rows))
@@ -143,8 +142,7 @@ class Curves:
         rows: list[Row] = []
         with reading(path), path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
-            columns = ["estimator" if name == "model" else name for name in reader.fieldnames or ()]  # in older files
-            reader.fieldnames = columns
+            columns = reader.fieldnames or ()
             missing = [name for name in (*FIRST, metric, "seconds") if name not in columns]
             if missing:
                 raise UserError(f"{path.name} has no column {missing[0]!r}: is it a file saved by mheal?")
@@ -179,9 +177,13 @@ class Curves:
     def savings(self, against: str = "random") -> dict[str, Savings]:
         """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
         if against not in self._savings:  # a thousand resamples each, and a report asks three times
-            others = {name: self.paired(name, against) for name in self.others(against)}
-            self._savings[against] = {name: labels_saved(self.budgets, *pair) for name, pair in others.items()}
+            pairs = {name: self.paired(name, against) for name in self.others(against)}
+            self._savings[against] = {name: labels_saved(self.budgets, *pair) for name, pair in pairs.items()}
         return dict(self._savings[against])
+
+    @cached_property
+    def _savings(self) -> dict[str, dict[str, Savings]]:
+        return {}
 
     def verdict(self, against: str = "random") -> str:
         """What the paired tests on the area show, in plain sentences."""
@@ -199,10 +201,9 @@ class Curves:
             values = self.values(name)
             mean, half = t_interval(values)
             sd = values.std(axis=0, ddof=1) if len(values) > 1 else half
-            columns = dict(labels=self.budgets, mean=mean, low=mean - half, high=mean + half, sd=sd)
-            columns |= dict(n=[len(values)] * len(mean))
-            columns |= {other.metric: other.values(name).mean(axis=0) for other in self.beside}
-            parts.append(polars.DataFrame({"strategy": [name] * len(mean), **columns}))
+            columns = dict(strategy=name, labels=self.budgets, mean=mean, low=mean - half, high=mean + half, sd=sd)
+            beside = {other.metric: other.values(name).mean(axis=0) for other in self.beside}
+            parts.append(polars.DataFrame({**columns, "n": len(values), **beside}))
         return polars.concat(parts)
 
     def labels_saved(self, against: str = "random") -> polars.DataFrame:
@@ -224,10 +225,8 @@ class Curves:
         tests = []
         for name in self.others(against):
             ours, theirs = self.paired(name, against)
-            gaps = {
-                None: area(self.budgets, ours - theirs),
-                **dict(zip(self.budgets.tolist(), (ours - theirs).T, strict=True)),
-            }
+            gaps = {None: area(self.budgets, ours - theirs)}
+            gaps |= dict(zip(self.budgets.tolist(), (ours - theirs).T, strict=True))
             for labels, gap in gaps.items():
                 mean, half = t_interval(gap)
                 metric = "aulc" if labels is None else self.metric

@@ -1,23 +1,27 @@
-"""A learning curve from labelled rows alone, the power law through it, and when to stop labelling."""
+"""A learning curve from labelled rows alone, and the power law through it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit, logit
+from sklearn.metrics import pairwise_distances_argmin
 
-from ..classes import as_classes
+from ..classes import as_classes, split_labels
 from ..estimators import fit_model, for_pool, predict
 from ..exceptions import UserError
+from ..scaling import comparable
 from ..validation import as_array
 from .statistics import Floats
 
+FOLDS = 5
 MIN_LABELS = 20  # with fewer, a learning curve is noise
-RESAMPLES = 500
-EXPONENTS = (0.01, 5.0)  # outside, a curve is straight in log n, or over before it begins
-GRID, ZOOMS = 40, 4
+NEIGHBOURS = 10_000  # rows of the pool that are looked at for the weights of the labelled rows
+LEVEL, WIDTH = 0.9, 1.645  # of the intervals, and of the normal distribution
+MOST = 1_000_000  # labels; nobody plans for more
+CHECKED = 10  # times the labels there are: so far the intervals were measured (benchmarks/labels/plan)
 
 
 @dataclass(frozen=True)
@@ -26,66 +30,87 @@ class Resampled:
 
     labels : training sizes
     right : array of shape (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
+    weights : of the labelled rows, with sum 1: half of it 1/n_labels, half the share of the pool nearest to the row
+    y : the labels
     """
 
     labels: npt.NDArray[np.int64]
     right: Floats
+    weights: Floats
+    y: npt.NDArray[Any]
 
     @property
     def accuracy(self) -> Floats:
         """Estimated accuracy for each number of labels."""
-        return self.right.mean(axis=0)
+        return np.clip(self.weights @ self.right, 0, 1)  # rounding
+
+    @property
+    def largest_class(self) -> float:
+        """Share of the labels that are of the most frequent class."""
+        return float(np.unique(self.y, return_counts=True)[1].max() / len(self.y))
+
+    @property
+    def balanced(self) -> "Resampled":
+        """The same with weights of the same sum in each class: its accuracy is balanced accuracy."""
+        _, codes = np.unique(self.y, return_inverse=True)
+        of_class = np.bincount(codes, weights=self.weights)
+        return replace(self, weights=self.weights / of_class[codes] / len(of_class))
+
+    def fit(self) -> "CurveFit":
+        """The power law through the estimated error, by least squares on logarithmic scales."""
+        effective = float(1 / np.square(self.weights).sum())
+        x, error = np.log(self.labels), np.log(np.maximum(1 - self.accuracy, 1 / effective))  # one is always wrong
+        c = max(0.0, -float(np.polyfit(x, error, 1)[0]))
+        return CurveFit(float(np.exp(error.mean() + c * x.mean())), c, len(self.y), effective)
 
 
 def learning_curve(
-    X: Any, y: Any, estimator: Any = "logistic", sizes: Iterable[int] | None = None,
-    *, folds: int = 5, repeats: int = 5, seed: int = 0,
-) -> Resampled:  # fmt: skip
-    """Accuracy against training size, estimated from labelled rows alone.
+    X: Any, y: Any, estimator: Any = "logistic", *, labeled: Any = None, repeats: int = 5, seed: int = 0
+) -> Resampled:
+    """Accuracy against training size in a pool, estimated from its labelled rows alone.
 
-    Each repetition deals the rows into folds, each class evenly. For each fold, models are fitted on growing samples
-    of the other folds, with the classes in proportion, and are tested on the fold.
+    Each repetition deals the rows into five folds, each class evenly. For each fold, models are fitted on growing
+    samples of the other folds, with the classes in proportion, and are tested on the fold. Samples of less than a fifth
+    of the labels would say little. Picked rows are no random sample, so a row also counts by the number of rows in the
+    pool that are nearest to it.
 
     Parameters
     ----------
-    X, y : the labelled rows and their labels
+    X : the pool
+    y, labeled : labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
-    sizes : training sizes; by default eight in geometric steps
-    folds, repeats, seed : how the rows are dealt, and how often
-
-    Notes
-    -----
-    The estimate is for rows like these. Rows that were picked to be spread out are harder than the pool they come
-    from: for them it is too low.
+    repeats, seed : how often the rows are dealt, and how
     """
-    X = as_array(X)
-    y = as_classes(y, n=len(X))
+    pool = as_array(X)
+    _, rows, y = split_labels(labeled, y, len(pool))
+    X, y = pool[rows], as_classes(y)
     classes = np.unique(y)
     if len(y) < MIN_LABELS:
         raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} before asking for a curve")
     if len(classes) < 2:
         raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
-    if not 2 <= folds <= len(y) or repeats < 1:
-        raise UserError(f"folds must be 2 to {len(y)} and repeats at least 1, got {folds} and {repeats}")
-    most = len(y) - ceil(len(y) / folds)
-    if sizes is None:
-        sizes = np.geomspace(min(max(5, len(classes)), most / 2), most, 8).round()
-    labels = np.unique(np.array(list(sizes), np.int64))
-    if not len(labels) or labels[0] < 1 or labels[-1] > most:
-        raise UserError(f"sizes must lie between 1 and {most}, the labels outside one fold; got {labels.tolist()}")
-
-    model = for_pool(estimator, X)
+    most = len(y) - ceil(len(y) / FOLDS)
+    labels = np.geomspace(most / 4, most, 6).round().astype(np.int64)
+    model = for_pool(estimator, pool)
     right = np.zeros((len(y), len(labels)))
     for repeat in range(repeats):
         rng = np.random.default_rng((seed, repeat))
         fold = np.empty(len(y), np.int64)
-        fold[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % folds  # deals each class out evenly
-        for k in range(folds):
+        fold[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % FOLDS  # deals each class out evenly
+        for k in range(FOLDS):
             test, train = np.flatnonzero(fold == k), _in_proportion(np.flatnonzero(fold != k), y, rng)
             for i, size in enumerate(labels):
                 fitted = fit_model(model, seed, X[train[:size]], y[train[:size]])
                 right[test, i] += predict(fitted, X[test]) == y[test]
-    return Resampled(labels, right / repeats)
+    return Resampled(labels, right / repeats, _weights(pool, rows, seed), y)
+
+
+def _weights(X: npt.NDArray[Any], rows: npt.NDArray[np.int64], seed: int) -> Floats:
+    """Of these rows: half the share of the pool that is nearest to the row, half 1/n."""
+    points, all_rows = comparable(X), np.random.default_rng(seed).permutation(len(X))[:NEIGHBOURS]
+    nearest = pairwise_distances_argmin(points.take(all_rows), points.take(rows))
+    share = np.bincount(nearest, minlength=len(rows)) / len(all_rows)
+    return np.asarray((share + 1 / len(rows)) / 2)
 
 
 def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -108,167 +133,38 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveFit:
-    """accuracy(n) = a − b·n^(−c), and the same three for each bootstrap sample (`samples`, one to a column)."""
+    """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what so many labels show (now).
 
-    a: float
+    effective : number of labels of equal weight that would show as much
+    """
+
     b: float
     c: float
-    samples: Floats
-    level: float
+    now: int
+    effective: float
 
     def predict(self, labels: float) -> Estimate:
-        """Expected accuracy with this many labels."""
-        return self._estimate(_height(self._all, labels))
-
-    def gain(self, now: float, more: float) -> Estimate:
-        """Expected rise of the accuracy from `now` labels to `now + more`."""
-        return self._estimate(_height(self._all, now + more) - _height(self._all, now))
-
-    def ceiling(self) -> Estimate:
-        """The accuracy that no number of labels exceeds."""
-        return self._estimate(self._all[0])
+        """Expected accuracy with this many labels, and its 90 % interval."""
+        between = np.geomspace(min(self.now, labels), labels, 30)
+        return Estimate(*(float(end[-1]) for end in self._along(between)))
 
     def labels_to_reach(self, target: float) -> Estimate:
-        """Labels with which the accuracy reaches the target; infinite where the ceiling lies below it."""
-        if not 0 < target <= 1:
+        """Labels, from now on, with which the curve and the ends of its interval reach the target, or infinity."""
+        if not 0 < target < 1:
             raise UserError(f"the target accuracy must lie between 0 and 1, got {target!r}")
-        a, b, c = self._all
-        reachable = a > target
-        gap = np.where(reachable, a - target, 1.0)
-        with np.errstate(over="ignore", divide="ignore"):  # b = 0 reaches it at once, a tiny c never
-            labels = np.exp(np.log(b / gap) / c)
-        return self._estimate(np.where(reachable, np.maximum(labels, 1.0), np.inf))
+        labels = np.geomspace(self.now, max(MOST, self.now), 2000)
+        value, low, high = (end >= target for end in self._along(labels))
+        return Estimate(*(float(labels[end.argmax()]) if end.any() else np.inf for end in (value, high, low)))
 
-    @property
-    def _all(self) -> Floats:
-        return np.column_stack([[self.a, self.b, self.c], self.samples])
+    def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
+        """The expected accuracy and the ends of its interval with ever more labels, none far beyond those before.
 
-    def _estimate(self, values: Floats) -> Estimate:
-        """The first value is the fit's own, the rest are the samples'."""
-        tail = (1 - self.level) / 2
-        low = np.quantile(values[1:], tail, method="lower")  # no interpolation: some may be infinite
-        high = np.quantile(values[1:], 1 - tail, method="higher")
-        return Estimate(float(values[0]), float(low), float(high))
-
-
-def fit_curve(labels: npt.ArrayLike, accuracy: npt.ArrayLike, *, level: float = 0.9, seed: int = 0) -> CurveFit:
-    """Fit accuracy(n) = a − b·n^(−c), 0 ≤ a ≤ 1, b ≥ 0, c > 0, by least squares, with bootstrap intervals.
-
-    Parameters
-    ----------
-    labels : array of shape (n_sizes,)
-    accuracy : array of shape (n_sizes,) or (n_curves, n_sizes)
-        A curve, or one for each seed (or each labelled row, see `learning_curve`). Curves are resampled; for a single
-        curve, noise of the size of the residuals is drawn anew.
-    level : coverage of the intervals
-
-    Notes
-    -----
-    The intervals cover the noise, not the error of the law itself: trust them up to about twice the largest number of
-    labels.
-    """
-    n, Y = np.asarray(labels, np.float64), np.atleast_2d(np.asarray(accuracy, np.float64))
-    if n.ndim != 1 or Y.shape[1:] != n.shape:
-        raise ValueError(f"accuracy must have a column for each of the {n.size} numbers of labels, got {Y.shape}")
-    if len(np.unique(n)) < 4 or n.min() < 1:
-        raise UserError("a curve needs at least 4 different numbers of labels, each at least 1")
-    if not (np.isfinite(Y).all() and Y.min() >= 0 and Y.max() <= 1):
-        raise ValueError("accuracies must be shares between 0 and 1")
-    mean = Y.mean(axis=0)
-    law = _least_squares(n, mean[None])[:, 0]
-    rng = np.random.default_rng(seed)
-    if len(Y) > 1:
-        free = len(Y) - 1
-        weights = rng.multinomial(len(Y), np.full(len(Y), 1 / len(Y)), size=RESAMPLES) / len(Y)
-        noise = (weights @ (Y - mean)) * np.sqrt(len(Y) / free)
-    else:
-        free = len(n) - 3
-        fitted = _height(law, n)
-        noise = np.sqrt(np.sum((mean - fitted) ** 2) / free) * rng.normal(size=(RESAMPLES, len(n)))
-        mean = fitted
-    # The size of the noise is itself an estimate: drawing it too widens the intervals as Student's t does.
-    noise *= np.sqrt(free / rng.chisquare(free, size=(RESAMPLES, 1)))
-    a, b, c = law.tolist()
-    return CurveFit(a, b, c, _least_squares(n, mean + noise), level)
-
-
-@dataclass(frozen=True)
-class Advice:
-    """Whether to label the next batch: the expected gain in accuracy, and a sentence that says why."""
-
-    go_on: bool
-    gain: Estimate
-    sentence: str
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-def stop_advice(fit: CurveFit, now: int, batch: int, *, target: float | None = None, min_gain: float = 0.005) -> Advice:
-    """Go on while the target is not reached and the next `batch` labels should add at least `min_gain` accuracy."""
-    if now < 1 or batch < 1:
-        raise ValueError(f"now and batch must be at least 1 label, got {now} and {batch}")
-    gain = fit.gain(now, batch)
-    reached = target is not None and fit.predict(now).value >= target
-    go_on = gain.value >= min_gain and not reached
-    value, low, high, least = (f"{100 * share:.1f}" for share in (*gain, min_gain))
-    text = f"{'Go on' if go_on else 'Stop'}: the next {batch} labels are expected to add {value} points of accuracy"
-    text += f" ({fit.level:.0%} interval {low} to {high})"
-    text += "." if gain.value >= min_gain else f", less than the threshold of {least}."
-    if target is not None:
-        text += " " + _about_target(fit, target, reached)
-    return Advice(go_on, gain, text)
-
-
-def _about_target(fit: CurveFit, target: float, reached: bool) -> str:
-    if reached:
-        return f"The target of {target:.1%} is reached."
-    needed, top = fit.labels_to_reach(target), fit.ceiling()
-    if needed.value == np.inf:
-        text = f"{target:.1%} is not reachable by more labels alone: the curve levels off at {top.value:.1%}"
-        if needed.low < np.inf:
-            text += f" (at best at {top.high:.1%}, which would take at least {_count(needed.low)} labels)"
-        return f"{text}; better features or another model may help."
-    between = f"{_count(needed.low)} to {_count(needed.high)}"
-    if needed.high == np.inf:
-        between = f"at least {_count(needed.low)}, and perhaps no number is enough"
-    return f"{target:.1%} should take about {_count(needed.value)} labels ({between})."
-
-
-def _count(labels: float) -> str:
-    return f"{np.ceil(labels):,.0f}" if labels < 1e6 else "over a million"
-
-
-def _height(parameters: Floats, labels: npt.ArrayLike) -> Floats:
-    a, b, c = parameters
-    return np.asarray(a - b * np.asarray(labels, np.float64) ** -c)
-
-
-def _least_squares(n: Floats, Y: Floats) -> Floats:
-    """a, b, c (the rows) for each curve of Y, each the best of the whole range of c.
-
-    Given c the law is linear in a and b, whose best values within bounds have a closed form; c alone is searched,
-    on a grid that is zoomed around its best point, for all curves at once.
-    """
-    bounds = np.log(EXPONENTS)
-    low, high = np.full((len(Y), 1), bounds[0]), np.full((len(Y), 1), bounds[1])
-    every = np.arange(len(Y))
-    for _ in range(ZOOMS):
-        log_c = low + (high - low) * np.linspace(0, 1, GRID)
-        z = np.exp(-np.exp(log_c)[:, :, None] * np.log(n))  # n^(−c): curve × grid × size
-        a, b = _linear(z, Y[:, None, :])
-        error = np.square(Y[:, None, :] - a[:, :, None] + b[:, :, None] * z).sum(axis=2)
-        best = error.argmin(axis=1)
-        step, middle = (high - low) / (GRID - 1), log_c[every, best][:, None]
-        low, high = np.maximum(middle - step, bounds[0]), np.minimum(middle + step, bounds[1])
-    return np.stack([a[every, best], b[every, best], np.exp(log_c[every, best])])
-
-
-def _linear(z: Floats, Y: Floats) -> tuple[Floats, Floats]:
-    """The best a ≤ 1 and b ≥ 0 of Y ≈ a − b·z over the last axis."""
-    z_mean, y_mean = z.mean(axis=2), Y.mean(axis=2)
-    centred = z - z_mean[:, :, None]
-    b = np.maximum(0, -(centred * Y).sum(axis=2) / np.square(centred).sum(axis=2))
-    a = y_mean + b * z_mean
-    at_most = np.maximum(0, (z * (1 - Y)).sum(axis=2) / np.square(z).sum(axis=2))  # b where a = 1
-    return np.where(a > 1, 1.0, a), np.where(a > 1, at_most, b)
+        The interval is symmetric around the log odds. Their variance has three parts: that of a share among so many
+        labels, and two that `benchmarks/labels/plan` has measured: what this does not explain, and the extrapolation.
+        More labels do no harm, so the lower end does not fall.
+        """
+        value, now = (1 - np.clip(self.b * n**-self.c, 1e-9, 1 - 1e-9) for n in (labels, float(self.now)))
+        times = np.maximum(1, labels / self.now)
+        variance = 1 / (self.effective * now * (1 - now)) + 0.15 + np.log(times) / 4
+        low, high = expit(logit(value) + WIDTH * np.outer([-1, 1], np.sqrt(variance)))
+        return value, np.maximum.accumulate(low), high

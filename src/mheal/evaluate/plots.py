@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from ..scaling import comparable
 from ..selection import Selection
 from ..validation import as_array
-from .learning_curve import CurveFit, Resampled
+from .learning_curve import LEVEL, Resampled
 from .statistics import Floats, t_interval
 
 if TYPE_CHECKING:
@@ -96,37 +96,36 @@ def _apart(heights: Floats, gap: float, top: float) -> Floats:
     return placed
 
 
-def coverage_picture(labels: Any, radius: Floats, energy: Floats, knee: float | None = None) -> bytes:
-    """The coverage radius, with its knee, and the energy against labels."""
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.plot(labels, radius, color=BLUE, linewidth=2)
-    left.set_ylim(bottom=0)
+def coverage_picture(radius: Floats, knee: int | None = None) -> bytes:
+    """The coverage radius, with its knee, against labels."""
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    ax = figure.subplots()
+    ax.plot(np.arange(1, len(radius) + 1), radius, color=BLUE, linewidth=2)
+    ax.set_ylim(bottom=0)
     if knee is not None:
-        left.axvline(knee, color=ORANGE, linestyle="--", linewidth=1)
-        left.annotate(f" knee: {knee:.0f}", (knee, 0.97), xycoords=left.get_xaxis_transform(), color=ORANGE, va="top")
-    right.plot(labels, energy, color=BLUE, linewidth=2)
-    _label(left, "coverage radius", "largest distance to the nearest pick")
-    _label(right, "energy of the picks", "mean of −log distance over pairs")
+        ax.axvline(knee, color=ORANGE, linestyle="--", linewidth=1)
+        ax.annotate(f" knee: {knee}", (knee, 0.97), xycoords=ax.get_xaxis_transform(), color=ORANGE, va="top")
+    _label(ax, "coverage radius", "largest distance to the nearest pick")
     return _png(figure)
 
 
-def accuracy_picture(curve: Resampled, fit: CurveFit, now: int, most: int, target: float | None = None) -> bytes:
-    """The measured accuracies and the fitted curve with its interval, up to `most` labels."""
+def accuracy_picture(curves: dict[str, Resampled], most: int, target: float | None = None) -> bytes:
+    """The points measured by each metric and the fitted curve with its interval, up to `most` labels."""
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     ax = figure.subplots()
-    grid = np.geomspace(curve.labels[0], most, 120)
-    value, low, high = np.array([fit.predict(n) for n in grid]).T
-    ax.fill_between(grid, np.maximum(low, 0), np.minimum(high, 1), color=BLUE, alpha=0.13, linewidth=0)
-    ax.plot(grid, value, color=BLUE, linewidth=2, label=f"fitted curve, {fit.level:.0%} interval")
-    ax.plot(curve.labels, curve.accuracy, "o", color=GREY, markersize=5, label="measured on your labels")
-    ax.axvline(now, color=GREY, linestyle=":", linewidth=1)
-    ax.annotate(" labels now", (now, 0.02), xycoords=ax.get_xaxis_transform(), color=GREY, fontsize=9)
+    for (metric, curve), colour in zip(curves.items(), (BLUE, OTHERS[1]), strict=False):
+        fit, grid = curve.fit(), np.geomspace(curve.labels[0], most, 120)
+        value, low, high = np.array([fit.predict(n) for n in grid]).T
+        ax.fill_between(grid, low, high, color=colour, alpha=0.13, linewidth=0)
+        ax.plot(grid, value, color=colour, linewidth=2, label=f"{metric}: fitted, {LEVEL:.0%} interval")
+        ax.plot(curve.labels, curve.accuracy, "o", color=colour, markersize=5, label=f"{metric}: from your labels")
+    ax.axvline(fit.now, color=GREY, linestyle=":", linewidth=1)
+    ax.annotate(" labels now", (fit.now, 0.02), xycoords=ax.get_xaxis_transform(), color=GREY, fontsize=9)
     if target is not None:
         ax.axhline(target, color=ORANGE, linestyle="--", linewidth=1, label=f"target {target:.1%}")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.legend(frameon=False, loc="lower right")
-    _label(ax, "expected accuracy with more labels", "accuracy")
+    _label(ax, "expected with more labels", " and ".join(curves))
     return _png(figure)
 
 

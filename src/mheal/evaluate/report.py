@@ -1,7 +1,7 @@
 """Results as tables and sentences, for the terminal too, and the report: one HTML file that needs no other."""
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from math import isfinite
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .curves import Curves
 
 LEVEL = 0.05
+SKEW = "Predicting the largest class always has {:.1%} accuracy. Balanced accuracy is the mean over the classes."
 
 
 class Table(NamedTuple):
@@ -46,18 +47,16 @@ def report(
         splits=f"{max(seeds)}" if len(set(seeds)) == 1 else f"{min(seeds)} to {max(seeds)}",
         budgets=", ".join(map(str, curves.budgets)),
     )  # fmt: skip
+    said, noted = ("\n".join(f"<p>{escape(text)}</p>" for text in texts) for texts in (more, notes))
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     page = template.substitute(
-        {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=_paragraphs(more),
-        notes=_paragraphs(notes), summary=_table(summary_table(curves, against)),
-        budgets_table="\n".join(map(_table, metric_tables(curves))), savings=_table(savings_table(curves, against)),
+        {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=said,
+        notes=noted, summary=_table(summary_table(curves, against)),
+        budgets_table="\n".join(_table(metric_table(each)) for each in (curves, *curves.beside)),
+        savings=_table(savings_table(curves, against)),
     )  # fmt: skip
     with replacing(Path(path)) as part:
         part.write_text(page, encoding="utf-8", newline="\n")
-
-
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "\n".join(f"<p>{escape(text)}</p>" for text in texts)
 
 
 def _table(table: Table) -> str:
@@ -65,11 +64,6 @@ def _table(table: Table) -> str:
     body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     above = f"<caption>{escape(table.caption)}</caption>\n<thead><tr>{head}</tr></thead>"
     return f'<div class="wide"><table>{above}\n<tbody>\n{body}\n</tbody></table></div>'
-
-
-def metric_tables(curves: "Curves") -> list[Table]:
-    """The table of the metric; where one class has over 60 %, those of accuracy and balanced accuracy too."""
-    return [metric_table(each) for each in (curves, *curves.beside)]
 
 
 def summary_table(curves: "Curves", against: str) -> Table:
@@ -117,13 +111,7 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     text = verdict = _verdict(curves, against)
     for other in curves.beside:
         text = text + [f"By {other.metric_title}: {said}" for said in _verdict(other, against) if said not in verdict]
-    return [*text, about_skew(curves.rows[0]["largest_class"])] if curves.beside else text
-
-
-def about_skew(share: float) -> str:
-    """Why balanced accuracy is shown."""
-    always = f"The largest class has {share:.1%} of the rows, which is the accuracy of predicting it always"
-    return f"{always}; balanced accuracy is the mean over the classes."
+    return [*text, SKEW.format(curves.rows[0]["largest_class"])] if curves.beside else text
 
 
 def _verdict(curves: "Curves", against: str) -> list[str]:

@@ -239,10 +239,8 @@ def split_sizes(
 def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
     """Numbers of labels, ascending, each once."""
     found = sorted({_whole(budget, "a budget") for budget in budgets})
-    if not found:
-        raise UserError("budgets is empty: give at least one number of labels")
-    if found[0] < 1:
-        raise UserError(f"budgets must be at least 1, got {found[0]}")
+    if not found or found[0] < 1:
+        raise UserError(f"budgets must be one or more numbers of labels, each at least 1, got {found}")
     if found[-1] > available:
         raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: ask for at most {available}")
     return found
@@ -251,10 +249,8 @@ def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
 def as_seeds(seeds: int | Iterable[int]) -> list[int]:
     """The seeds listed, or 0, 1, … so many."""
     listed = [_whole(s, "a seed") for s in (seeds if isinstance(seeds, Iterable) else range(_whole(seeds, "seeds")))]
-    if not listed or len(set(listed)) < len(listed):
-        raise UserError(f"seeds must be a positive number or a list without repetitions, got {seeds!r}")
-    if min(listed) < 0 or max(listed) >= 2**32:
-        raise UserError(f"seeds must lie between 0 and 2³² − 1, got {seeds!r}")
+    if not listed or len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**32:
+        raise UserError(f"seeds must be a positive number, or different ones between 0 and 2³² − 1, got {seeds!r}")
     return listed
 
 
