@@ -140,6 +140,8 @@ def test_the_report_fetches_nothing_and_says_where_the_data_is_from(compared):
     assert set(re.findall(r'(?:src|srcset|href)="([^"]{0,22})', page)) == {"data:image/png;base64,"}
     assert "digits.csv, 400 labelled rows" in page
     assert "a pool of 280 rows and a test set of 120" in page
+    counts = pl.read_csv("digits.csv")["label"].value_counts(sort=True)
+    assert f"classes: {counts['label'][0]} {counts['count'][0]}, " in page
 
 
 def test_random_is_always_run_and_all_means_all_that_need_no_torch(here, capsys):
@@ -327,7 +329,7 @@ def test_killed_at_any_moment_it_leaves_whole_runs_and_goes_on(here, kills):
         (["digits.csv", "-t", "label", "--estimator", "oracle"], "oracle"),
         (["digits.csv", "-t", "label", "--metric", "luck"], "luck"),
         (["digits.csv", "-t", "label", "--budgets", "few,many"], "--budgets takes whole numbers"),
-        (["digits.csv", "-t", "label", "--budgets", ""], "budgets is empty"),
+        (["digits.csv", "-t", "label", "--budgets", ""], "one or more numbers of labels"),
         (["digits.csv", "-t", "label", "--budgets", "0,10"], "at least 1"),
         (["digits.csv", "-t", "label", "--budgets", "281"], "exceeds the pool of 280"),
         (["digits.csv", "-t", "label", "--seeds", "0"], "--seeds"),

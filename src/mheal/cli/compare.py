@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,7 @@ def compare(
     from ..evaluate.report import metric_table, sentences, summary_table
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
+    from ..tables.table import shortened
     from .pool import checksum, read, say_labels, say_source, usable, without_answers
 
     console = messages(quiet)
@@ -111,8 +113,10 @@ def compare(
     except KeyboardInterrupt:
         console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
         raise
+    classes = [f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()]
     note = (
-        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. Labels: {described}. "
+        f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. "
+        f"Labels: {described}; classes: {shortened(classes, 10)}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
     curves = Curves([row for seed in range(seeds) for name in chosen for row in kept[name, seed]], metric)
