@@ -35,7 +35,7 @@ def test_coverage_beside_labelled_rows():
 def test_accuracy_is_extrapolated_from_the_labels():
     plan = accuracy_plan(X, y[ROWS], labeled=ROWS, ahead=300, batch=30, target=0.9)
     fit = learning_curve(X, y[ROWS], labeled=ROWS).fit()
-    assert plan.table.columns[1:] == ["accuracy", "90% interval"]
+    assert plan.table.columns[1:] == ["accuracy", "80% interval"]
     assert [row[0] for row in plan.table.rows] == ["80", "110", "130", "180", "280", "380"]
     assert plan.table.rows[3][1] == f"{100 * fit.predict(180).value:.1f}"
     assert plan.table.rows[3][2] == f"{100 * fit.predict(180).low:.1f} to {100 * fit.predict(180).high:.1f}"
@@ -50,7 +50,7 @@ def test_balanced_accuracy_stands_beside_accuracy_where_one_class_is_most_labels
     three = np.where(y == 3, "three", "other")
     plan = accuracy_plan(X, three[ROWS], labeled=ROWS, ahead=300, batch=30)
     curve = learning_curve(X, three[ROWS], labeled=ROWS)
-    assert plan.table.columns == ["labels", "accuracy", "90% interval", "balanced accuracy", "90% interval"]
+    assert plan.table.columns == ["labels", "accuracy", "80% interval", "balanced accuracy", "80% interval"]
     first = plan.table.rows[0]
     assert first[1] == f"{100 * curve.fit().predict(80).value:.1f}"
     assert first[3] == f"{100 * curve.balanced.fit().predict(80).value:.1f}"

@@ -19,7 +19,7 @@ from .statistics import Floats
 FOLDS = 5
 MIN_LABELS = 20  # with fewer, a learning curve is noise
 NEIGHBOURS = 10_000  # rows of the pool that are looked at for the weights of the labelled rows
-LEVEL, WIDTH = 0.9, 1.645  # of the intervals, and of the normal distribution
+LEVEL, WIDTH = 0.8, 1.645  # share of the cases in which intervals hold the truth; standard deviations to their ends
 MOST = 1_000_000  # labels; nobody plans for more
 CHECKED = 10  # times the labels there are: so far the intervals were measured (benchmarks/labels/plan)
 
@@ -144,7 +144,7 @@ class CurveFit:
     effective: float
 
     def predict(self, labels: float) -> Estimate:
-        """Expected accuracy with this many labels, and its 90 % interval."""
+        """Expected accuracy with this many labels, and its 80 % interval."""
         between = np.geomspace(min(self.now, labels), labels, 30)
         return Estimate(*(float(end[-1]) for end in self._along(between)))
 

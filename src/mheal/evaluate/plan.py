@@ -129,7 +129,7 @@ class AccuracyPlan:
         if self.target is not None:
             text.append(about_target(self.fits["accuracy"], self.target))
         if len(self.curves) > 1:
-            text.append(SKEW.format(self.curves["accuracy"].largest_class))
+            text.append(SKEW.format(self.curves["accuracy"].largest_class, "classes that have labels"))
         upto = f"{CHECKED} times the labels, here {CHECKED * self.now:,}"
         return [*text, f"Such intervals were checked on other data up to {upto}."]
 

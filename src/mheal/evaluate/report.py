@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .curves import Curves
 
 LEVEL = 0.05
-SKEW = "Predicting the largest class always has {:.1%} accuracy. Balanced accuracy is the mean over the classes."
+SKEW = "Predicting the largest class always has {:.1%} accuracy. Balanced accuracy is the mean over the {}."
 
 
 class Table(NamedTuple):
@@ -111,7 +111,7 @@ def sentences(curves: "Curves", against: str = "random") -> list[str]:
     text = verdict = _verdict(curves, against)
     for other in curves.beside:
         text = text + [f"By {other.metric_title}: {said}" for said in _verdict(other, against) if said not in verdict]
-    return [*text, SKEW.format(curves.rows[0]["largest_class"])] if curves.beside else text
+    return [*text, SKEW.format(curves.rows[0]["largest_class"], "classes")] if curves.beside else text
 
 
 def _verdict(curves: "Curves", against: str) -> list[str]:
