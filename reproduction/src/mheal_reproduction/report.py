@@ -87,8 +87,8 @@ def percent(values: Any, digits: int = 1) -> str:
 
 
 def median(values: Floats) -> str:
-    """The middle one, NaN counting as never; – where that is the middle."""
-    middle = np.quantile(np.nan_to_num(values, nan=np.inf), 0.5, method="higher")
+    """The median, NaN counting as never; – where that is in the middle."""
+    middle = np.median(np.nan_to_num(values, nan=np.inf))
     return f"{middle:,.0f}" if np.isfinite(middle) else "–"
 
 
