@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from ...report import percent, table
+from ...report import Floats, percent, table
 from ...rows import Row
 from .lost import SHARES, UNSUPERVISED, lost, shares
 from .measured import Measured
@@ -134,26 +135,45 @@ def _accuracies(kind: str, name: str, found: Measured, counterparts: Counterpart
     return f"{table(header, rows)}\n\n{count}"
 
 
-def _default(found: Measured, counterparts: Counterparts) -> str:
-    shown, counts, alone = [], dict[str, list[str]](), 0
+class Standing(NamedTuple):
+    """One of our defaults at a number of labels, against the best other method: their accuracy, paired by seed."""
+
+    name: str
+    ours: str
+    labels: int
+    other: str
+    gain: Floats
+
+    @property
+    def place(self) -> str:
+        """Ahead, level or behind."""
+        return PLACES[above(self.gain)]
+
+
+def standings(found: Measured, counterparts: Counterparts) -> list[Standing]:
+    """Each of our defaults on each dataset, at each number of labels after the start."""
+    rows = []
     for name in found.datasets:
         for ours in OURS:
             rivals = [title for title in counterparts if title not in OURS and _rivals(ours, title)]
             for n in found.after_start(name):
                 gains = {title: found.gain(name, ours, title, n) for title in rivals}
                 gains = {title: gain for title, gain in gains.items() if len(gain)}
-                if not gains:
-                    continue
-                other = min(gains, key=lambda title: gains[title].mean())
-                place = PLACES[above(gains[other])]
-                counts.setdefault(f"{ours} on {name}", []).append(place)
-                alone += len(gains[other]) == 1
-                cells = [
-                    other,
-                    mean_and_spread(found.values(name, other, n)),
-                    mean_and_spread(found.values(name, ours, n)),
-                ]
-                shown.append([name, ours, f"{n:,}", *cells, points(gains[other]), place])
+                if gains:
+                    other = min(gains, key=lambda title: gains[title].mean())
+                    rows.append(Standing(name, ours, n, other, gains[other]))
+    return rows
+
+
+def _default(found: Measured, counterparts: Counterparts) -> str:
+    shown, counts = [], dict[str, list[str]]()
+    compared = standings(found, counterparts)
+    for name, ours, n, other, gain in compared:
+        place = PLACES[above(gain)]
+        counts.setdefault(f"{ours} on {name}", []).append(place)
+        cells = [mean_and_spread(found.values(name, title, n)) for title in (other, ours)]
+        shown.append([name, ours, f"{n:,}", other, *cells, points(gain), place])
+    alone = sum(len(one.gain) == 1 for one in compared)
     total = [place for places in counts.values() for place in places]
     sums = "\n".join(f"- {who}: {_count(places)}" for who, places in {**counts, "In all": total}.items())
     sums = sums if total else "There is nothing to compare."

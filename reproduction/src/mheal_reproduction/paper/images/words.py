@@ -56,6 +56,12 @@ def points(differences: Floats) -> str:
     return f"{signed(mean)} ± {percent(half)}" if np.isfinite(half) else f"{signed(mean)}, one seed"
 
 
+def points_of(differences: Floats) -> str:
+    """The same with its unit."""
+    text, _, seeds = points(differences).partition(", ")
+    return f"{text} points{', ' * bool(seeds)}{seeds}"
+
+
 def signed(difference: float) -> str:
     """In points, with a sign; +0.0 for what rounds to nothing."""
     return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "−")
