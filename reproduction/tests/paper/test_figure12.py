@@ -242,7 +242,7 @@ def test_differences_that_shrink_in_some_repetitions_only_are_no_difference():
                 lead = np.linspace(few, many, 81) if method == "ted" else np.zeros(81)
                 curve = np.concatenate([np.full(18, 0.5), 0.5 + lead]).tolist()  # 20 labels are the 19th place
                 rows.append(dict(dataset=name, setting="C=1", method=method, seed=seed, aulc=0.5, accuracy=curve))
-    *_, words, verdict = shrunk(Curves(rows, 100), "C=1")
+    *_, words, verdict = shrinking(Curves(rows, 100), "C=1")
     assert verdict == "not reproduced"
     assert words.count("20.0 → 13.3 (-6.7 ± 50.2), no difference") == len(DATASETS)
 
