@@ -64,29 +64,33 @@ def by_setting(spaces: Sequence[str] = SPACES + LEARNT_SPACES) -> dict[str, Read
 
 
 def ordered_units(seeds: int, spaces: Sequence[str]) -> list[Key]:
-    """(dataset, method, setting, seed) of every row.
-
-    Support vector machines come first, which take seconds; then the networks that tell most, seed by seed; then the
-    rest of both.
-    """
-    units: list[Key] = []
-    for some in (FIRST_SPACES, spaces):
-        for seed in range(seeds):
-            units.append(("mnist", RANDOM, random_setting(SVM), seed))
-            units += [("mnist", method, one.setting, seed) for one in readings(SVM, some) for method in METHODS]
-        units += [unit for seed in range(seeds) for unit in _first_networks(seed)]
-    for seed in range(seeds):
+    """(dataset, method, setting, seed) of every row, those that tell most for their time first."""
+    every = range(seeds)
+    units = [unit for seed in every for unit in _machines(seed, FIRST_SPACES[:1])]
+    units += [unit for seed in every for unit in _networks(seed, FIRST_SPACES[:1], FIRST_CLUSTERS[:2])]
+    units += [unit for seed in every for unit in _machines(seed, FIRST_SPACES)]
+    units += [unit for seed in every for unit in _networks(seed, FIRST_SPACES, FIRST_CLUSTERS)]
+    units += [unit for seed in every for unit in _machines(seed, spaces)]
+    for seed in every:
         for one in readings(NETWORK, spaces, STARTS[::-1]):
             units += [("mnist", method, one.setting, seed) for method in METHODS]
     return list(dict.fromkeys(units))
 
 
-def _first_networks(seed: int) -> Iterator[Key]:
-    """The networks of one seed that tell most."""
+def _machines(seed: int, spaces: Sequence[str]) -> Iterator[Key]:
+    """Support vector machines, for all readings."""
+    yield "mnist", RANDOM, random_setting(SVM), seed
+    for one in readings(SVM, spaces):
+        for method in METHODS:
+            yield "mnist", method, one.setting, seed
+
+
+def _networks(seed: int, spaces: Sequence[str], numbers: Sequence[int | None]) -> Iterator[Key]:
+    """Networks, from a warm start; where all numbers of clusters are wanted, a control too."""
     yield "mnist", RANDOM, random_setting(NETWORK), seed
-    for space in FIRST_SPACES:
-        for clusters in FIRST_CLUSTERS:
+    for space in spaces:
+        for clusters in numbers:
             setting = Reading(NETWORK, space, clusters, "warm").setting
             yield "mnist", PAPER, setting, seed
-            if clusters in CONTROLLED:
+            if clusters in CONTROLLED and len(numbers) == len(FIRST_CLUSTERS):
                 yield "mnist", CONTROL, setting, seed

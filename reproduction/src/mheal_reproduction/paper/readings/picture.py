@@ -38,7 +38,7 @@ def draw(path: Path, found: Found, learner: str) -> None:
         ax.set_title(f"{found.budgets[at]} labels", fontsize=11)
     for ax in axes[-1]:
         ax.set_xlabel("clusters")
-    handles = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    handles = {str(line.get_label()): line for ax in axes.flat for line in ax.get_lines()}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False)
     with replacing(path) as part:
         figure.savefig(part, format="png", dpi=120, metadata={"Software": None})
