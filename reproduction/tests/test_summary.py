@@ -10,7 +10,7 @@ from mheal_reproduction import command
 from mheal_reproduction.command import main
 from mheal_reproduction.paper.images.measured import Measured
 from mheal_reproduction.summary.entries import Results, by_name, judged, span
-from mheal_reproduction.summary.images import best
+from mheal_reproduction.summary.images import best, stopped
 from mheal_reproduction.summary.page import claims, counts, kind, page
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -68,6 +68,15 @@ def test_a_changed_row_changes_the_summary():
     entry = best(Measured(rows), "clean", "mnist", "table3", "Table 3")
     assert entry.verdict == "reproduced"
     assert "99.0 % at 100 labels" in entry.why
+
+
+def test_runs_that_were_stopped_early_count_where_a_seed_has_no_other(results):
+    text = stopped(results)
+    rows = [row for row in results.rows("table3") + results.stopped("table3") if row["dataset"] == "cifar10"]
+    kmeans = [row["accuracy"]["2000"] for row in rows if row["method"] == "K-means, SimCLR"]
+    assert len(kmeans) == 3
+    assert f"{100 * sum(kmeans) / 3:.1f} at 2,000 (3 seeds)" in text
+    assert "TypiClust" not in text  # its runs were finished later
 
 
 def test_verdicts_are_counted_by_kind(found):

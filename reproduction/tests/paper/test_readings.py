@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 from sklearn.neighbors import KNeighborsClassifier
 
 from mheal import PaperMHEAL
@@ -13,6 +14,7 @@ from mheal_reproduction.paper.readings.grid import (
     NETWORK,
     PAPER,
     RANDOM,
+    RANDOM_SEEDS,
     SPACES,
     SVM,
     Reading,
@@ -20,7 +22,7 @@ from mheal_reproduction.paper.readings.grid import (
     random_setting,
     readings,
 )
-from mheal_reproduction.paper.readings.numbers import Found
+from mheal_reproduction.paper.readings.numbers import Difference, Found, with_random
 from mheal_reproduction.paper.readings.page import page
 from mheal_reproduction.paper.readings.picks import Clusterings, cluster, paper_picks, random_picks
 from mheal_reproduction.paper.readings.spaces import Spaces
@@ -90,9 +92,10 @@ def test_the_support_vector_machine_learns(digits):
 
 def test_units_are_all_there_and_what_tells_most_comes_first():
     units = ordered_units(2, SPACES)
-    assert len(units) == len(set(units)) == 2 * 2 * (1 + 2 * len(list(readings(SVM))))
-    assert [unit[2] for unit in units[:2]] == [random_setting(SVM), "SVM, codes, k = 10, cold"]
-    assert {unit[3] for unit in units} == {0, 1}
+    assert len(units) == len(set(units)) == 2 * 2 * 2 * len(list(readings(SVM))) + RANDOM_SEEDS + 2
+    assert units[0] == ("mnist", RANDOM, random_setting(SVM), 0)
+    assert units[RANDOM_SEEDS] == ("mnist", PAPER, "SVM, codes, k = 10, cold", 0)
+    assert {unit[3] for unit in units if unit[1] != RANDOM} == {0, 1}
     assert len(ordered_units(1, SPACES + LEARNT_SPACES)) > len(units) / 2
 
 
@@ -116,14 +119,29 @@ def test_the_page_says_where_the_algorithm_is_above_random_and_what_the_energy_a
     ]  # fmt: skip
     found = Found(rows)
     best, worst = found.standing(good), found.standing(bad)
-    assert (best.place, best.energy, worst.place, worst.energy) == ("above", "level", "below", "below")
+    assert (best.random.place, best.energy, worst.random.place, worst.energy) == ("above", "level", "below", "below")
     np.testing.assert_allclose(worst.control, -0.18)
     text = page(found, 3, quick=False)
     assert "1 above, 1 below" in text
     assert "nearest to the paper's numbers: k = labels, codes, warm start" in text
     line = next(one for one in text.splitlines() if one.startswith("| codes | warm | 10 |"))
-    assert "| −20.0 ± 0.0 | below | −18.0 ± 0.0 | below |" in line
+    assert "| −20.0 ± 0.2 | below | −18.0 ± 0.0 | below |" in line
     assert "Missing of" in text
+
+
+def test_random_is_compared_by_welch_and_table_3_lends_its_seeds():
+    ours, random = np.array([0.91, 0.92, 0.93]), np.array([0.89, 0.9, 0.9, 0.91, 0.9])
+    found = Difference.of(ours, random)
+    wanted = ttest_ind(ours, random, equal_var=False).confidence_interval()
+    np.testing.assert_allclose([found.mean - found.half, found.mean + found.half], wanted)
+    assert found.place == ("above" if wanted.low > 0 else "level")
+    assert Difference.of(ours[:1], random).words == "+1.0, one seed"
+    assert Difference.of(ours, random[:0]).place == "–"
+    mine = [row(PAPER, Reading(NETWORK, "codes", 10, "warm").setting, 0, 0.8)]
+    table3 = [row("Random", "clean", seed, 0.9) | {"method": "Random"} for seed in range(5)]
+    both = Found(with_random(mine, [*table3, row("BALD", "clean", 0, 0.99)]))
+    assert both.curves(RANDOM, random_setting(NETWORK)).shape == (5, 4)
+    assert len(both.rows) == 6
 
 
 def test_a_quick_run_measures_what_is_missing(digits, tmp_path):

@@ -1,5 +1,6 @@
 """An entry of the summary, the rows it is made from, and words that several entries use."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,11 @@ class Results:
         if folder not in self._rows:
             self._rows[folder] = stored_rows(self.home / folder)
         return self._rows[folder]
+
+    def stopped(self, folder: str) -> list[Row]:
+        """Rows of runs that were stopped early, which the pages leave out."""
+        text = (self.home / folder / "stopped_rows.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
 
     def values(self, folder: str) -> Values:
         """The same by what they are about."""

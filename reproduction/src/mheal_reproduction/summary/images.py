@@ -39,6 +39,22 @@ def entries(results: Results) -> Iterator[Entry]:
                 yield _loss(found, clean, kind, name, folder, title)
 
 
+def stopped(results: Results) -> str:
+    """Means that include seeds of Table 3 whose runs were stopped early, where they have no finished run."""
+    found, words = Measured(results.rows("table3")), []
+    early = Measured(results.stopped("table3"))
+    for title in COUNTERPARTS:
+        cells = []
+        for n in BUDGETS["cifar10"]:
+            finished, begun = (some.by_seed("cifar10", title, n) for some in (found, early))
+            if set(begun) - set(finished):
+                values = begun | finished
+                cells.append(f"{percent(list(values.values()))} at {n:,} ({len(values)} seeds)")
+        words += [f"{title} {' and '.join(cells)}"] if cells else []
+    return f"""Some seeds of Table 3 on CIFAR-10 were stopped early (`table3/stopped_rows.jsonl`) and are not in the
+tables. With them, means in % are: {"; ".join(words)}."""
+
+
 def _version_space(results: Results) -> Entry:
     judged = list(verdicts(results.values("figure11"), size_of(quick=False).budgets))
     claims = [(setting, words, verdict) for setting, claim, words, verdict in judged if claim.startswith("in above")]

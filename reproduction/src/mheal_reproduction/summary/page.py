@@ -64,6 +64,8 @@ Tables 3 to 5 were run in parts, by [in_parts.py](../scripts/in_parts.py). Where
 a run had ended, its last networks were trained on a CPU, in bfloat16 as on the GPU, by
 [finish_on_cpu.py](../scripts/finish_on_cpu.py); the column `device` of the rows says which.
 
+{wrapped(images.stopped(results))}
+
 ## Our own questions
 How mheal's defaults were chosen, and how it compares without networks, is in `benchmarks/labels`. The best other method
 is chosen after the fact at each number of labels, so the comparison is strict.

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..paper.images.words import points_of, signed
+from ..paper.images.words import signed
 from ..paper.readings.grid import NETWORK, SVM, Reading, k_text
-from ..paper.readings.numbers import Found, Standing
+from ..paper.readings.numbers import Found, Standing, with_random
 from .entries import Entry, Results
 
 LEARNERS = {NETWORK: "the network of Table 3", SVM: "a support vector machine"}
@@ -15,7 +15,7 @@ def first_line(results: Results) -> str:
     words = []
     for learner, title in LEARNERS.items():
         standings = _standings(results, learner)
-        above = [one for one in standings if one.place == "above"]
+        above = [one for one in standings if one.random.place == "above"]
         if standings:
             note = " (one seed)" if _seeds(standings) == 1 else ""
             words.append(f"with {title} in {len(above)} of {len(standings)} readings{note}")
@@ -27,10 +27,10 @@ def entries(results: Results) -> Iterator[Entry]:
     for learner, title in LEARNERS.items():
         standings = _standings(results, learner)
         if standings:
-            places = [one.place for one in standings]
-            best = max(standings, key=lambda one: one.random.mean())
+            places = [one.random.place for one in standings]
+            best = max(standings, key=lambda one: one.random.mean)
             why = f"above it in {places.count('above')} of {len(places)} readings, below in {places.count('below')}"
-            why += f"; best with {_name(best.reading)}: {points_of(best.random)}"
+            why += f"; best with {_name(best.reading)}: {best.random.words} points"
             claim = f"MHEAL is better than random labels on MNIST, with {title}, under some reading"
             yield Entry("readings", "readings", claim, _some(places, _seeds(standings)), why)
         controlled = [one for one in standings if len(one.control)]
@@ -45,10 +45,10 @@ def entries(results: Results) -> Iterator[Entry]:
 
 def _standings(results: Results, learner: str) -> list[Standing]:
     """Those that can be compared with Random; where some have several seeds, these alone."""
-    found = Found(results.rows("readings"))
+    found = Found(with_random(results.rows("readings"), results.rows("table3")))
     standings = [found.standing(one) for one in found.readings if one.learner == learner]
-    most = max((len(one.random) for one in standings), default=0)
-    return [one for one in standings if len(one.random) >= min(most, 2) > 0]
+    most = max((one.random.seeds for one in standings), default=0)
+    return [one for one in standings if one.random.seeds >= min(most, 2) > 0]
 
 
 def _some(places: Sequence[str], seeds: int) -> str:
@@ -59,7 +59,7 @@ def _some(places: Sequence[str], seeds: int) -> str:
 
 
 def _seeds(standings: Sequence[Standing]) -> int:
-    return max(len(one.random) for one in standings)
+    return max(one.random.seeds for one in standings)
 
 
 def _name(reading: Reading) -> str:

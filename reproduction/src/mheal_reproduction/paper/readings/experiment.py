@@ -28,7 +28,7 @@ from ..images.features import Features
 from ..images.methods import CLASSES, FIRST
 from ..images.size import FULL, QUICK, Size
 from .grid import BUDGETS, CONTROL, LEARNT_SPACES, NETWORK, PAPER, RANDOM, SPACES, Reading, by_setting, ordered_units
-from .numbers import Found
+from .numbers import Found, with_random
 from .page import PICTURES, page
 from .picks import MANY, RUNS, RUNS_OF_MANY, Clusterings, Rows, paper_picks, random_picks
 from .picture import draw
@@ -55,8 +55,8 @@ def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: 
 
 def write(out: Path, seeds: int | None, quick: bool) -> str:
     """Write the pictures and README.md from the rows in `out`."""
-    rows = [row for row in stored_rows(out) if seeds is None or row["seed"] < seeds]
-    found = Found(rows)
+    rows = [row for row in stored_rows(out) if seeds is None or row["seed"] < seeds or row["method"] == RANDOM]
+    found = Found(with_random(rows, stored_rows(out.parent / "table3")))
     for learner, name in PICTURES.items():
         if any(one.learner == learner for one in found.readings):
             draw(out / name, found, learner)
