@@ -10,10 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch.nn import functional
-
-from mheal.embed.simclr import lay_out_gradients
 from mheal_reproduction.networks import training
 from mheal_reproduction.paper.images.experiment import collect, protocol
 from mheal_reproduction.paper.images.pools import KINDS
@@ -24,20 +20,8 @@ from mheal_reproduction.rows import RawRows
 class Place(training.Place):
     """A place whose layout and precision are those of a GPU."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self.network.to(memory_format=torch.channels_last)
-
-    def step(self) -> None:
-        """As in `training.Place`, but for the device of the autocast."""
-        rows, labels = self.plan.index_select(1, self.clock.step).unbind(0)
-        x = self._images(rows[0]).contiguous(memory_format=torch.channels_last)
-        self.optimiser.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", torch.bfloat16, cache_enabled=False):
-            loss = functional.cross_entropy(self.network(x).float(), labels[0])
-        loss.backward()
-        lay_out_gradients(self.network)
-        self.optimiser.step()
+    def __init__(self, images: Any, recipe: Any, classes: int, clock: Any, half: bool) -> None:
+        super().__init__(images, recipe, classes, clock, half=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from mheal.runtime.files import Lock
 from mheal.runtime.progress import as_progress
 
 from .experiments import EXPERIMENTS, Part, load
+from .summary.page import write as write_summary
 
 HOME = Path(__file__).parents[2]  # reproduction/ in a checkout
 
@@ -24,6 +25,9 @@ app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option
 def reproduce(
     experiment: Annotated[str | None, typer.Argument(help="A name from --list.", show_default=False)] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and what they cost.")] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Run nothing: write the page of all results from the rows.")
+    ] = False,
     page: Annotated[bool, typer.Option("--page", help="Run nothing: write page and pictures from the rows.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: shows that it runs, and nothing else.")] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions. Default: the experiment's own.")] = None,
@@ -48,6 +52,11 @@ def reproduce(
     """
     if listed:
         _list()
+        return
+    if summary:
+        text = write_summary(out or results(""))
+        if not quiet:
+            print(text)
         return
     if experiment is None:
         raise UserError(f"which experiment? Name one of {', '.join(EXPERIMENTS)}; --list describes them")

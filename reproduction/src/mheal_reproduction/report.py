@@ -87,8 +87,8 @@ def percent(values: Any, digits: int = 1) -> str:
 
 
 def median(values: Floats) -> str:
-    """The middle one, NaN counting as never; – where that is the middle."""
-    middle = np.quantile(np.nan_to_num(values, nan=np.inf), 0.5, method="higher")
+    """The median, NaN counting as never; – where that is in the middle."""
+    middle = np.median(np.nan_to_num(values, nan=np.inf))
     return f"{middle:,.0f}" if np.isfinite(middle) else "–"
 
 
@@ -97,12 +97,17 @@ def write_page(out: Path, text: str, rows: Iterable[Row], version: str = mheal._
     heading, rest = text.split("\n", 1)
     verdict, rest = rest.split("\n\n", 1)
     note = version_note(rows, version)
-    top = [heading, fill(" ".join(verdict.split()), 120, break_long_words=False, break_on_hyphens=False), ""]
+    top = [heading, wrapped(verdict), ""]
     page = "\n".join([*top, *([note, ""] if note else []), rest])
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / "README.md") as part:
         part.write_text(page, encoding="utf-8")
     return page
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines of at most 120 characters."""
+    return fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
 
 
 def version_note(rows: Iterable[Row], present: str) -> str:

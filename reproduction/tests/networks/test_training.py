@@ -64,6 +64,15 @@ def test_seeds_reproduce_and_differ():
     assert not torch.equal(weights(same), weights(other))
 
 
+def test_half_precision_on_a_cpu_is_chosen_and_close():
+    quick, sets = replace(CNN, steps=3), labelled(range(50))
+    (whole,), (half,) = train(sets, [7], quick), train(sets, [7], quick, half=True)
+    assert torch.equal(weights(whole), weights(train(sets, [7], quick, half=False)[0]))
+    assert not torch.equal(weights(whole), weights(half))
+    assert weights(half).dtype == torch.float32
+    torch.testing.assert_close(weights(whole), weights(half), rtol=0, atol=0.03)
+
+
 @pytest.mark.parametrize(
     "recipe", [replace(CNN, steps=6, shift=4, mirror=True), replace(RESNET, steps=3)], ids=["cnn", "resnet20"]
 )

@@ -19,8 +19,8 @@ from mheal_reproduction.paper.figure12.page import (
     SLOW,
     Curves,
     _falls,
-    _on_top,
-    _shrinking,
+    on_top,
+    shrinking,
 )
 from mheal_reproduction.paper.figure12.svm_curves import GrowingSVC, learning_curve, repetition
 
@@ -208,28 +208,28 @@ def flat(heights, labels=100, starts=None):
 )  # fmt: skip
 @pytest.mark.parametrize("place", [20, "aulc"])
 def test_verdicts_follow_from_the_rows(heights, verdict, words, place):
-    assert _on_top(flat(heights), "mheal", "C=1", BASELINES, place) == (words, verdict)
+    assert on_top(flat(heights), "mheal", "C=1", BASELINES, place) == (words, verdict)
 
 
-def shrinking(heights, ends):
-    *_, words, verdict = _shrinking(flat(heights, starts=ends), "C=1")
+def shrunk(heights, ends):
+    *_, words, verdict = shrinking(flat(heights, starts=ends), "C=1")
     return words, verdict
 
 
 def test_differences_shrink_where_curves_meet():
     far, level = {"ted": 0.9, "gen": 0.3}, dict.fromkeys(METHODS, 0.7)
-    words, verdict = shrinking(far, level)
+    words, verdict = shrunk(far, level)
     assert verdict == "reproduced"
     assert "phishing 49.0 → 0.0 (-49.0 ± 0.0), yes" in words
-    words, verdict = shrinking({}, far)
+    words, verdict = shrunk({}, far)
     assert verdict == "refuted"
     assert "mnist 11.0 → 60.0 (+49.0 ± 0.0), no" in words
     mixed = {("adult", method): 0.7 for method in METHODS} | far
-    assert shrinking(mixed, level)[1] == "not reproduced"
+    assert shrunk(mixed, level)[1] == "not reproduced"
 
 
 def test_differences_that_stay_the_same_neither_shrink_nor_grow():
-    words, verdict = shrinking({"ted": 0.9}, None)
+    words, verdict = shrunk({"ted": 0.9}, None)
     assert verdict == "not reproduced"
     assert words.count("no difference") == len(DATASETS)
 
@@ -242,7 +242,7 @@ def test_differences_that_shrink_in_some_repetitions_only_are_no_difference():
                 lead = np.linspace(few, many, 81) if method == "ted" else np.zeros(81)
                 curve = np.concatenate([np.full(18, 0.5), 0.5 + lead]).tolist()  # 20 labels are the 19th place
                 rows.append(dict(dataset=name, setting="C=1", method=method, seed=seed, aulc=0.5, accuracy=curve))
-    *_, words, verdict = _shrinking(Curves(rows, 100), "C=1")
+    *_, words, verdict = shrinking(Curves(rows, 100), "C=1")
     assert verdict == "not reproduced"
     assert words.count("20.0 → 13.3 (-6.7 ± 50.2), no difference") == len(DATASETS)
 
@@ -250,7 +250,7 @@ def test_differences_that_shrink_in_some_repetitions_only_are_no_difference():
 def test_only_the_papers_methods_and_the_seeds_they_share_tell_whether_differences_shrink():
     assert set(METHODS) - set(PUBLISHED) == {"mheal", "random"}
     level = dict.fromkeys(METHODS, 0.7)
-    assert shrinking({"mheal": 0.9, "random": 0.1}, level) == shrinking({}, level)
+    assert shrunk({"mheal": 0.9, "random": 0.1}, level) == shrunk({}, level)
     curves = flat({"ted": 0.9, "random": 0.1})
     assert len(curves.at("mnist", "C=1", "ted", 20)) == 4
     np.testing.assert_allclose(curves.spread("mnist", "C=1", PUBLISHED, 20), [0.4, 0.4])

@@ -1,7 +1,7 @@
 import numpy as np
 
 import mheal
-from mheal_reproduction.report import Values, compare, percent, table, tally, verdict, version_note, write_page
+from mheal_reproduction.report import Values, compare, median, percent, table, tally, verdict, version_note, write_page
 
 
 def test_values_are_paired_by_seed():
@@ -33,6 +33,12 @@ def test_words():
     assert verdict(["no", "no difference"]) == "not reproduced"
     assert percent([0.5, 0.25]) == "37.5"
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_a_median_of_an_even_number_is_between_the_two_in_the_middle():
+    assert median(np.array([1.0, 4, 2, 100])) == "3"
+    assert median(np.array([5.0, 1, np.nan])) == "5"  # NaN: never
+    assert median(np.array([5.0, 1, np.nan, np.nan])) == "–"
 
 
 def test_a_page_has_heading_verdict_and_a_note_of_other_versions(tmp_path):

@@ -36,7 +36,7 @@ def train_many(
     classes: int,
     device: Any = None,
     at_once: int = 8,
-    half: bool = True,
+    half: bool | None = None,
     progress: Progress | None = None,
 ) -> list[Classifier]:
     """One classifier per set, trained on nothing but the rows and labels of that set.
@@ -44,7 +44,7 @@ def train_many(
     images : bytes (n, channels, height, width) or (n, height, width), an array or a tensor that is on the device
     sets : (rows, labels) of each model; their sizes may differ
     at_once : how many models share the GPU
-    half : compute in bfloat16 on a GPU; weights stay float32
+    half : compute in bfloat16, while weights stay float32; None: on a GPU
     """
     if at_once < 1:
         raise UserError(f"at_once must be at least 1, not {at_once}")
@@ -63,8 +63,9 @@ class Trainer:
     """
 
     def __init__(
-        self, images: Any, recipe: Recipe, *, classes: int, device: Any = None, places: int = 8, half: bool = True
-    ) -> None:
+        self, images: Any, recipe: Recipe, *, classes: int, device: Any = None, places: int = 8,
+        half: bool | None = None,
+    ) -> None:  # fmt: skip
         self.images = (
             images
             if isinstance(images, TrainingImages)
@@ -72,6 +73,7 @@ class Trainer:
         )
         self.recipe, self.classes = recipe, classes
         self.clock = Clock(self.images.pixels.device)
+        half = self.images.pixels.is_cuda if half is None else half
         self.places = [Place(self.images, recipe, classes, self.clock, half) for _ in range(places)]
         self.graph: Any = None
         if self.images.pixels.is_cuda:
@@ -157,7 +159,7 @@ class Place:
     def __init__(self, images: TrainingImages, recipe: Recipe, classes: int, clock: Clock, half: bool) -> None:
         device = images.pixels.device
         self.images, self.recipe, self.classes, self.clock, self.half = images, recipe, classes, clock, half
-        layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
+        layout = torch.channels_last if device.type == "cuda" or half else torch.contiguous_format
         self.network = self._fresh(0).to(device, memory_format=layout)
         self.generator = torch.Generator(device)
         use_generator(self.network, self.generator)
@@ -180,8 +182,8 @@ class Place:
         x = self._images(rows[0])
         self.optimiser.zero_grad(set_to_none=True)
         # each weight is used once, so the cache of casts gains nothing, and a graph must not outlive it
-        with torch.autocast(x.device.type, torch.bfloat16, enabled=self.half and x.is_cuda, cache_enabled=False):
-            loss = functional.cross_entropy(self.network(x), labels[0])
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=self.half, cache_enabled=False):
+            loss = functional.cross_entropy(self.network(x).float(), labels[0])
         loss.backward()
         lay_out_gradients(self.network)
         self.optimiser.step()

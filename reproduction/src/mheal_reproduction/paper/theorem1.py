@@ -90,11 +90,20 @@ def tighter(ratio: Floats) -> str:
     return "refuted" if below == 0 else f"not reproduced: smaller at {below} of {len(ratio)} T"
 
 
+def error_ratios(values: Values) -> dict[tuple[int, int], Floats]:
+    """The error bound over IWAL's at every T, by the number of clusters and of hypotheses in each."""
+    return {(k, size): _ratio(values, THEOREM, _setting(k, size), "error") for k in CLUSTERS for size in REGIONAL}
+
+
+def label_ratios(values: Values) -> dict[tuple[int, str], Floats]:
+    """The label bound over IWAL's at every T, by the number of clusters and the reading."""
+    return {(k, r): _ratio(values, THEOREM, f"k = {k}, {r}", "labels") for k in CLUSTERS for r in LABEL_READINGS}
+
+
 def page(values: Values) -> str:
     """The page in Markdown."""
-    error = {(k, size): _ratio(values, THEOREM, _setting(k, size), "error") for k in CLUSTERS for size in REGIONAL}
+    error, labels = error_ratios(values), label_ratios(values)
     weighted = {at: _ratio(values, WEIGHTED, _setting(*at), "error") for at in error}
-    labels = {(k, r): _ratio(values, THEOREM, f"k = {k}, {r}", "labels") for k in CLUSTERS for r in LABEL_READINGS}
     printed = [
         [str(k), f"{size:,}", _ends(ratio), *map(_number, ratio[1:-1]), tighter(ratio)]
         for (k, size), ratio in error.items()
@@ -108,7 +117,8 @@ def page(values: Values) -> str:
     useful = sum(bool(bound < T) for bound, T in zip(every, ROUNDS, strict=True))
     middle = [f"T = {T:,}" for T in ROUNDS[1:-1]]
     return f"""# Theorem 1: are its bounds tighter than IWAL's?
-**Verdict:** {_verdict(error)}: the error bound of Theorem 1 is {_number(smallest)} to {_number(largest)} times IWAL's.
+**Verdict:** {error_verdict(error)}: the error bound of Theorem 1 is {_number(smallest)} to {_number(largest)} times
+IWAL's.
 
 The paper prints formulas, calls them tighter than IWAL's and gives no numbers. Here both bounds are computed and
 divided: above 1, Theorem 1 is the looser one. There are {HYPOTHESES:,} hypotheses, δ = {DELTA} and p_t = 1; MHEAL has
@@ -140,7 +150,8 @@ IWAL's own bound allows fewer labels than there are rounds at {useful} of {len(R
 """
 
 
-def _verdict(error: dict[tuple[int, int], Floats]) -> str:
+def error_verdict(error: dict[tuple[int, int], Floats]) -> str:
+    """The verdict on the claim that the error bound is tighter."""
     found = {tighter(ratio).partition(":")[0] for ratio in error.values()}
     return found.pop() if len(found) == 1 else "not reproduced"
 

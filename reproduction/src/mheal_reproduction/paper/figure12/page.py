@@ -87,7 +87,7 @@ def page(curves: Curves, seeds: int, pool: int, quick: bool) -> str:
     size = "Quick run: small sizes, not the paper's. " if quick else ""
     slow = " and ".join(_title(method) for method in SLOW)
     verdicts = [row for ours in OURS for setting in PENALTIES for row in _verdicts(curves, ours, setting)]
-    verdicts += [_shrinking(curves, setting) for setting in PENALTIES]
+    verdicts += [shrinking(curves, setting) for setting in PENALTIES]
     pairs = "\n\n".join(
         f"### {_title(ours)}, {setting}, {_place(place)}\n{_pairs(curves, ours, setting, place)}"
         for ours in OURS
@@ -97,7 +97,7 @@ def page(curves: Curves, seeds: int, pool: int, quick: bool) -> str:
     values = "\n\n".join(
         f"### {name}, {setting}\n{_values(curves, name, setting)}" for setting in PENALTIES for name in DATASETS
     )
-    ours = {setting: _on_top(curves, OURS[0], setting, BASELINES, FEW)[1] for setting in PENALTIES}
+    ours = {setting: on_top(curves, OURS[0], setting, BASELINES, FEW)[1] for setting in PENALTIES}
     return f"""# Figure 12: support vector machines with few labels
 **Verdict:** the claim that MHEAL is above every baseline with few labels is
 {" and ".join(f"{verdict} with {setting}" for setting, verdict in ours.items())}.
@@ -155,12 +155,12 @@ def _verdicts(curves: Curves, ours: str, setting: str) -> list[list[str]]:
     )
     rows = []
     for claim, others, place in claims:
-        words, verdict = _on_top(curves, ours, setting, others, place)
+        words, verdict = on_top(curves, ours, setting, others, place)
         rows.append([_title(ours), setting, claim, words, verdict if others[0] in BASELINES else "–"])
     return rows
 
 
-def _on_top(curves: Curves, ours: str, setting: str, others: Sequence[str], place: int | str) -> tuple[str, str]:
+def on_top(curves: Curves, ours: str, setting: str, others: Sequence[str], place: int | str) -> tuple[str, str]:
     """A summary of the rows, and the verdict."""
     answers = {name: {other: curves.above(name, setting, ours, other, place) for other in others} for name in DATASETS}
     top = [name for name, found in answers.items() if set(found.values()) == {"yes"}]
@@ -173,7 +173,7 @@ def _on_top(curves: Curves, ours: str, setting: str, others: Sequence[str], plac
     return words, "refuted" if len(beaten) == len(DATASETS) else "not reproduced"
 
 
-def _shrinking(curves: Curves, setting: str) -> list[str]:
+def shrinking(curves: Curves, setting: str) -> list[str]:
     """Whether the paper's methods end closer together than they are with few labels."""
     early, late = min(FEW, 3 * curves.labels // 4), curves.labels
     answers, words = [], []

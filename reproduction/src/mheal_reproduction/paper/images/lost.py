@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ...report import percent, table
+from ...report import Floats, percent, table
 from .measured import Measured
 from .picture import PAPER
 from .published import BUDGETS, accuracies
@@ -41,9 +41,7 @@ def _claims(paper: Mapping[str, float], losses: Losses, counterparts: Counterpar
     means = {title: {seed: float(np.mean(v)) for seed, v in lost.items()} for title, lost in losses.items() if lost}
     if PAPER in means:
         ours = np.array(list(means[PAPER].values()))
-        spare = ours - (paper["MHEAL"] - CLOSE)
-        answer = "yes" if spare.mean() >= -1e-9 else above(spare)
-        yield ["MHEAL loses little", signed(paper["MHEAL"]), points(ours), verdict([answer], len(ours))]
+        yield ["MHEAL loses little", signed(paper["MHEAL"]), points(ours), _little(ours, paper["MHEAL"])]
     most = max(map(len, means.values()), default=0)
     known = {
         counterparts[title]: lost
@@ -62,6 +60,21 @@ def _claims(paper: Mapping[str, float], losses: Losses, counterparts: Counterpar
     if means:
         ends = [_least(paper), _least({title: float(np.mean(list(lost.values()))) for title, lost in means.items()})]
         yield ["loses least", *ends, "–"]
+
+
+def mheal_loss(kind: str, name: str, found: Measured, clean: Measured) -> tuple[Floats, str]:
+    """What MHEAL loses on average, one value a seed, and whether that is little."""
+    places = BUDGETS[name]
+    here, there = accuracies(kind, name)["MHEAL"], accuracies("clean", name)["MHEAL"]
+    ours = np.array([np.mean(lost) for lost in found.change(clean, name, PAPER, places).values()])
+    return ours, _little(ours, float(np.mean([here[n] - there[n] for n in places])))
+
+
+def _little(ours: Floats, printed: float) -> str:
+    """At most a point more than the paper's."""
+    spare = ours - (printed - CLOSE)
+    answer = "yes" if spare.mean() >= -1e-9 else above(spare)
+    return verdict([answer], len(ours))
 
 
 def _least(losses: Mapping[str, float]) -> str:

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from ...report import Floats, percent, table, tally
+from ...report import Floats, percent, table
 from ...rows import Row
 from .lost import SHARES, UNSUPERVISED, lost, shares
 from .measured import Measured
@@ -11,8 +12,9 @@ from .methods import CANDIDATES
 from .picture import DEFAULT, OURS, PAPER, QUERIES, QUERYING, RANDOM, SIMCLR, figure_number
 from .pools import KINDS
 from .published import BUDGETS, accuracies
+from .rank import as_random, best_section, places_of, short_verdict
 from .titles import Counterparts
-from .words import above, against, expected, mean_and_spread, points, verdict
+from .words import NARROW, above, against, expected, mean_and_spread, points
 
 POOLS = {
     "clean": "every training image once",
@@ -28,16 +30,18 @@ def page(
     """The page in Markdown; `clean` are the rows of Table 3."""
     found = Measured(rows)
     first, number = figure_number(kind, "mnist"), 3 + KINDS.index(kind)
-    verdicts, best = _best(kind, found, counterparts)
+    places = {name: places_of(found, name, counterparts) for name in found.datasets}
+    best = short_verdict(places)
     parts = [
         f"# Table {number} and Figures {first}–{first + 2}: networks that learn from few images, {kind} pool\n"
-        f"**Verdict:** the claim that {PAPER} is the paper's best method at every number of labels is {verdicts}.",
+        f"**Verdict:** the claim that {PAPER} is the paper's best method at every number of labels is {best}.",
         _opening(kind, found, counterparts, quick),
-        """## Accuracy, %
-Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ means within a point or two
-standard deviations of ours; otherwise the difference in points.""",
+        f"""## Accuracy, %
+Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ means within a point, or within
+the 95 % interval of our mean if that is at most ±{100 * NARROW:.0f} points; otherwise the difference in points.
+"= Random": the method has picked nothing yet, so these are Random's own numbers, and are not counted.""",
         *(f"### {name}\n{_accuracies(kind, name, found, counterparts)}" for name in found.datasets),
-        best,
+        best_section(kind, places),
     ]
     if kind in SHARES:
         before = Measured(clean or [])
@@ -118,7 +122,9 @@ def _accuracies(kind: str, name: str, found: Measured, counterparts: Counterpart
             text = mean_and_spread(values)
             if len(values) and values.mean() == best[n]:
                 text = f"**{text}**"
-            if len(values) and paper is not None:
+            if as_random(name, title, n):
+                text += ", = Random" * bool(len(values))
+            elif len(values) and paper is not None:
                 marks.append(against(values, paper))
                 text += f", {marks[-1]}"
             cells += ["–" if paper is None else percent(paper), text]
@@ -129,73 +135,45 @@ def _accuracies(kind: str, name: str, found: Measured, counterparts: Counterpart
     return f"{table(header, rows)}\n\n{count}"
 
 
-def _best(kind: str, found: Measured, counterparts: Counterparts) -> tuple[str, str]:
-    """The verdicts in short, and the section about them."""
-    others = [title for title, printed in counterparts.items() if printed and title != PAPER]
-    verdicts, details, single = [], [], []
-    for name in found.datasets:
-        printed, places = accuracies(kind, name), []
-        seeds: dict[str, int] = {}
-        for n in BUDGETS[name]:
-            gains = {title: found.gain(name, PAPER, title, n) for title in others}
-            gains = {title: gain for title, gain in gains.items() if len(gain)}
-            if not gains:
-                continue
-            seeds |= {title: len(gain) for title, gain in gains.items()}
-            places.append(_place(list(gains.values())))
-            compared = {title: above(gain) for title, gain in gains.items()}
-            below = [title for title, answer in compared.items() if answer == "no"]
-            best = max(cells[n] for cells in printed.values())
-            top = " and ".join(method for method, cells in printed.items() if cells[n] == best)
-            random = found.gain(name, PAPER, RANDOM, n)
-            words = [tally(list(compared.values())), ", ".join(below) or "none", above(random) if len(random) else "–"]
-            details.append([name, f"{n:,}", top, *words])
-        numbers = f"above all at {places.count('yes')} of {len(places)} numbers of labels"
-        most = max(seeds.values(), default=0)
-        verdicts.append([name, f"{numbers}, below some at {places.count('no')}", verdict(places, most)])
-        alone = [title for title, count in seeds.items() if count == 1]
-        single += [f"{'every method' if most == 1 else ', '.join(alone)} on {name}"] if alone else []
-    note = f"One seed is compared by its sign, which counts as below only if no method has more: {'; '.join(single)}."
-    short = ", ".join(f"{answer} on {name}" for name, _, answer in verdicts) or "not judged"
-    section = f"""## Is MHEAL the best method at every number of labels?
-{PAPER} against the paper's other methods: 95 % t interval of the difference, paired by seed. *Reproduced* if above all
-of them at every number of labels, *refuted* if below at least one at every number, else *not reproduced*.
-{note if single else ""}
+class Standing(NamedTuple):
+    """One of our defaults at a number of labels, against the best other method: their accuracy, paired by seed."""
 
-{table(["dataset", "ours", "verdict"], verdicts)}
+    name: str
+    ours: str
+    labels: int
+    other: str
+    gain: Floats
 
-{table(["dataset", "labels", "best in the paper", f"{PAPER} above the others", "below", "above Random"], details)}"""
-    return short, section
+    @property
+    def place(self) -> str:
+        """Ahead, level or behind."""
+        return PLACES[above(self.gain)]
 
 
-def _place(gains: Sequence[Floats]) -> str:
-    """Whether a method is above all others: "no" if below one; a single seed counts only where none has more."""
-    if all(above(gain) == "yes" for gain in gains):
-        return "yes"
-    enough = [gain for gain in gains if len(gain) > 1] or gains
-    return "no" if any(above(gain) == "no" for gain in enough) else "no difference"
-
-
-def _default(found: Measured, counterparts: Counterparts) -> str:
-    shown, counts, alone = [], dict[str, list[str]](), 0
+def standings(found: Measured, counterparts: Counterparts) -> list[Standing]:
+    """Each of our defaults on each dataset, at each number of labels after the start."""
+    rows = []
     for name in found.datasets:
         for ours in OURS:
             rivals = [title for title in counterparts if title not in OURS and _rivals(ours, title)]
             for n in found.after_start(name):
                 gains = {title: found.gain(name, ours, title, n) for title in rivals}
                 gains = {title: gain for title, gain in gains.items() if len(gain)}
-                if not gains:
-                    continue
-                other = min(gains, key=lambda title: gains[title].mean())
-                place = PLACES[above(gains[other])]
-                counts.setdefault(f"{ours} on {name}", []).append(place)
-                alone += len(gains[other]) == 1
-                cells = [
-                    other,
-                    mean_and_spread(found.values(name, other, n)),
-                    mean_and_spread(found.values(name, ours, n)),
-                ]
-                shown.append([name, ours, f"{n:,}", *cells, points(gains[other]), place])
+                if gains:
+                    other = min(gains, key=lambda title: gains[title].mean())
+                    rows.append(Standing(name, ours, n, other, gains[other]))
+    return rows
+
+
+def _default(found: Measured, counterparts: Counterparts) -> str:
+    shown, counts = [], dict[str, list[str]]()
+    compared = standings(found, counterparts)
+    for name, ours, n, other, gain in compared:
+        place = PLACES[above(gain)]
+        counts.setdefault(f"{ours} on {name}", []).append(place)
+        cells = [mean_and_spread(found.values(name, title, n)) for title in (other, ours)]
+        shown.append([name, ours, f"{n:,}", other, *cells, points(gain), place])
+    alone = sum(len(one.gain) == 1 for one in compared)
     total = [place for places in counts.values() for place in places]
     sums = "\n".join(f"- {who}: {_count(places)}" for who, places in {**counts, "In all": total}.items())
     sums = sums if total else "There is nothing to compare."

@@ -10,6 +10,7 @@ from ...report import Floats, compare, percent
 from .titles import Counterparts, titles
 
 CLOSE = 0.01  # a number no farther from the paper's is as printed
+NARROW = 0.02  # half the width of an interval that may hold the paper's number: a wide one holds any
 
 
 def expected(name: str, counterparts: Counterparts) -> list[str]:
@@ -25,19 +26,21 @@ def above(differences: Floats) -> str:
 
 
 def against(values: Floats, printed: float) -> str:
-    """≈ for as printed, else the difference in points."""
+    """≈ for as printed: within a point, or within the 95 % interval of the mean if that is narrow; else points off."""
     off = values.mean() - printed
-    spread = values.std(ddof=1) if len(values) > 1 else 0.0
-    return "≈" if abs(off) <= max(CLOSE, 2 * spread) + 1e-9 else signed(off)
+    half = t_interval(values)[1]
+    close = max(CLOSE, half) if half <= NARROW else CLOSE  # NaN for one seed
+    return "≈" if abs(off) <= close + 1e-9 else signed(off)
 
 
 def verdict(answers: Sequence[str], seeds: int) -> str:
-    """The verdict on a claim from all answers, which rest on at most so many seeds."""
+    """The verdict on a claim from all answers, which rest on at most so many seeds; one seed refutes nothing."""
     found = set(answers)
     if not found:
         return "not judged"
-    word = "reproduced" if found == {"yes"} else "refuted" if found == {"no"} else "not reproduced"
-    return word if seeds > 1 else f"{word} (one seed)"
+    if seeds == 1:
+        return f"{'reproduced' if found == {'yes'} else 'not reproduced'} (one seed)"
+    return "reproduced" if found == {"yes"} else "refuted" if found == {"no"} else "not reproduced"
 
 
 def mean_and_spread(values: Floats) -> str:
@@ -51,6 +54,12 @@ def points(differences: Floats) -> str:
         return "–"
     mean, half = t_interval(differences)
     return f"{signed(mean)} ± {percent(half)}" if np.isfinite(half) else f"{signed(mean)}, one seed"
+
+
+def points_of(differences: Floats) -> str:
+    """The same with its unit."""
+    text, _, seeds = points(differences).partition(", ")
+    return f"{text} points{', ' * bool(seeds)}{seeds}"
 
 
 def signed(difference: float) -> str:

@@ -71,9 +71,9 @@ def measure(stream: Stream) -> Measured:
 
 def page(values: Values, seeds: int, quick: bool) -> str:
     """The page in Markdown."""
-    answers = {mode: [_faster(values, name, mode) for name in DATASETS] for mode in MODES}
+    answers = {mode: [faster(values, name, mode) for name in DATASETS] for mode in MODES}
     verdicts = [[mode, "yes on 6 of 6", tally(answers[mode]), _verdict(values, mode, answers[mode])] for mode in MODES]
-    speed = [[name, *(_speed_up(values, name, mode) for mode in MODES)] for name in DATASETS]
+    speed = [[name, *(_ratio(speed_up(values, name, mode)) for mode in MODES)] for name in DATASETS]
     emptied = [
         [name, *(median(values(name, "literal", learner, what, 0)) for learner, what in EMPTIED)] for name in DATASETS
     ]
@@ -121,16 +121,21 @@ Where the ball is the whole class, r does not bind and θ carries no information
 """
 
 
-def _faster(values: Values, name: str, mode: str) -> str:
+def faster(values: Values, name: str, mode: str) -> str:
+    """Whether MHEAL is faster: "yes", "no" or "no difference"."""
     places = values.places(name, mode, "IWAL", "alive")
     alive = {learner: values.grid(name, mode, learner, "alive", places).mean(axis=1) for learner in MODES[mode]}
     return compare(alive["MHEAL"], alive["IWAL"])
 
 
-def _speed_up(values: Values, name: str, mode: str) -> str:
+def speed_up(values: Values, name: str, mode: str) -> float:
+    """Rounds until a tenth is left, IWAL's over MHEAL's: median; infinite where too few shuffles get there."""
     iwal, mheal = (np.nan_to_num(values(name, mode, who, "rounds", 0.1), nan=np.inf) for who in MODES[mode])
     some = np.isfinite(np.minimum(iwal, mheal))  # at least one of them got there
-    middle = np.median(iwal[some] / mheal[some]) if 2 * some.sum() > len(some) else np.inf
+    return float(np.median(iwal[some] / mheal[some])) if 2 * some.sum() > len(some) else np.inf
+
+
+def _ratio(middle: float) -> str:
     return f"{middle:.2f}" if 0 < middle < np.inf else "–"
 
 

@@ -85,8 +85,8 @@ def page(values: Values, seeds: int, quick: bool) -> str:
     verdicts, lower = [], {}
     for mode in MODES:
         for learner in _learners(mode)[1:]:
-            answers = [_better(values, name, mode, learner) for name in DATASETS]
-            ends = [_better(values, name, mode, learner, at_end=True) for name in DATASETS]
+            answers = [better(values, name, mode, learner) for name in DATASETS]
+            ends = [better(values, name, mode, learner, at_end=True) for name in DATASETS]
             lower[mode, learner] = ends.count("yes")
             cells = (tally(answers), tally(ends), verdict(answers + ends))
             verdicts.append([f"{mode}: {learner}", "yes on 6 of 6", *cells])
@@ -136,7 +136,8 @@ def _learners(mode: str) -> list[str]:
     return [*MODES[mode], *[POOLED] * MODES[mode]["MHEAL"].regional]
 
 
-def _better(values: Values, name: str, mode: str, learner: str, at_end: bool = False) -> str:
+def better(values: Values, name: str, mode: str, learner: str, at_end: bool = False) -> str:
+    """Whether a learner's error is below IWAL's, on the mean over the reported rounds or at the end."""
     places = values.places(name, mode, "IWAL", "error")[-1 if at_end else 0 :]
     errors = [values.grid(name, mode, who, "error", places).mean(axis=1) for who in (learner, "IWAL")]
     return compare(*errors)

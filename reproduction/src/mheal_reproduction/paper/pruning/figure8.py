@@ -79,7 +79,7 @@ def page(values: Values, seeds: int, quick: bool) -> str:
     first: dict[str, list[str]] = {}
     for measure_name, words in (("reached", "first reached"), ("kept", "reached for good")):
         for mode in MODES:
-            answers = [[_fewer(values, name, mode, measure_name, e) for name in DATASETS] for e in EPSILONS]
+            answers = [[fewer(values, name, mode, measure_name, e) for name in DATASETS] for e in EPSILONS]
             flat = [answer for row in answers for answer in row]
             first.setdefault(mode, flat)
             verdicts.append([f"{mode}, {words}", "yes on 6 of 6", *map(tally, answers), verdict(flat)])
@@ -121,7 +121,8 @@ it counts as the one with more labels.
 """
 
 
-def _fewer(values: Values, name: str, mode: str, measure_name: str, epsilon: float) -> str:
+def fewer(values: Values, name: str, mode: str, measure_name: str, epsilon: float) -> str:
+    """Whether MHEAL needs fewer labels, by a sign test."""
     iwal, mheal = (np.nan_to_num(values(name, mode, who, measure_name, epsilon), nan=inf) for who in ("IWAL", "MHEAL"))
     wins, losses = int((mheal < iwal).sum()), int((mheal > iwal).sum())
     if wins + losses == 0 or binomtest(wins, wins + losses).pvalue >= 0.05:

@@ -31,7 +31,7 @@ def random_rows(found: Found) -> Iterator[list[str]]:
 
 def outside(found: Found) -> str:
     """A sentence that counts the paper's values outside the central 95 %."""
-    places = [where for name in DATASETS for column in RANDOM for where in _flat(found, name, column)]
+    places = [where for name in DATASETS for column in RANDOM for where in flat(found, name, column)]
     count = len(places) - places.count("inside")
     return f"Values outside: {count} of {len(places)}; 5 % of them would be {0.05 * len(places):.1f}."
 
@@ -44,7 +44,7 @@ def random_verdicts(found: Found, name: str) -> Iterator[list[str]]:
         f"mean, our ℓ0 {ours[0]:.2f} to {ours[-1]:.2f}"
     )
     for column in RANDOM:
-        places = _flat(found, name, column)
+        places = flat(found, name, column)
         counts = ", ".join(f"{places.count(where)} {where}" for where in dict.fromkeys(places))
         yield [
             f"{name}: the paper's {COLUMNS[column]} could be that of random subsets",
@@ -68,7 +68,8 @@ def _places(found: Found, name: str, column: str) -> dict[str, list[str]]:
     return places
 
 
-def _flat(found: Found, name: str, column: str) -> list[str]:
+def flat(found: Found, name: str, column: str) -> list[str]:
+    """The same as a list."""
     return [where for places in _places(found, name, column).values() for where in places]
 
 

@@ -1,0 +1,83 @@
+"""The picks of a reading: Algorithm 2 with clusters that several readings share, and a random row per cluster."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mheal import PaperMHEAL, SphericalKMeans
+from mheal.algorithms.within_clusters import members_of, spread_within_clusters, turns_of
+from mheal.backends import open_rows
+from mheal.cluster.sampled import clustered
+from mheal.runtime.checkpoint import NullCheckpoint
+from mheal.scaling import Scaling
+
+Rows = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
+MANY, RUNS, RUNS_OF_MANY = 20, 10, 3  # clusterings of which the best is kept, with at most MANY clusters and with more
+KEPT = 32  # clusterings in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """A cluster for each row, and their unit centres."""
+
+    labels: Labels
+    centers: npt.NDArray[Any]
+
+
+def cluster(X: npt.NDArray[Any], k: int, scaling: Scaling, rng: np.random.RandomState) -> Clustering:
+    """Spherical clusters as `PaperMHEAL` finds them, but for the number of runs."""
+    own = PaperMHEAL()
+    runs = RUNS if k <= MANY else RUNS_OF_MANY
+    kmeans = SphericalKMeans(
+        k, init=own.init, n_init=runs, max_iter=own.max_iter, tol=own.tol, random_state=rng.randint(2**31)
+    )
+    with open_rows(X, scaling) as store:
+        _, labels, centers = clustered(store, kmeans, None, scaling, rng, NullCheckpoint())
+    return Clustering(labels, centers)
+
+
+def paper_picks(
+    X: npt.NDArray[Any], n: int, labeled: Rows, found: Clustering, scaling: Scaling, rng: np.random.RandomState
+) -> Rows:
+    """n rows by Algorithm 2 in these clusters: those that `PaperMHEAL` picks where it finds the same clusters."""
+    own = PaperMHEAL()
+    with open_rows(X, scaling) as store:
+        rows = store.unit() if scaling == "unit" else store
+        return spread_within_clusters(
+            rows, n, labeled, found.labels, found.centers, balance_clusters=True, n_starts=own.n_starts,
+            start_length=own.start_length, direction=own.direction, rng=rng,
+        ).rows  # fmt: skip
+
+
+def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.RandomState) -> Rows:
+    """n rows, as many from each cluster as Algorithm 2 takes, drawn at random: no energy acts."""
+    members = members_of(found.labels, len(found.centers))
+    turns = turns_of(members, found.labels[labeled], n)
+    free = [rng.permutation(np.setdiff1d(own, labeled)) for own in members]
+    at = np.zeros(len(members), np.int64)
+    picks = np.empty(n, np.int64)
+    for t, c in enumerate(turns):
+        picks[t] = free[c][at[c]]
+        at[c] += 1
+    return picks
+
+
+@dataclass(eq=False)
+class Clusterings:
+    """Clusters by what they are of; the last few are kept, because many readings share them."""
+
+    _found: OrderedDict[tuple[str, int, int], Clustering] = field(default_factory=OrderedDict)
+
+    def __call__(self, X: npt.NDArray[Any], space: str, scaling: Scaling, k: int, seed: int) -> Clustering:
+        """Of the rows X, which are the features `space` of this seed."""
+        key = (space, k, seed)
+        if key not in self._found:
+            rng = np.random.RandomState(np.random.SeedSequence((seed, k)).generate_state(4))
+            self._found[key] = cluster(X, k, scaling, rng)
+            while len(self._found) > KEPT:
+                self._found.popitem(last=False)
+        return self._found[key]
