@@ -153,6 +153,8 @@ def test_several_labels_in_a_cell_of_a_flat_export(tmp_path):
     cells = ['{""choices"":[""dog"",""cat""]}', "cat", "", "[not json"]
     text = "annotation_id,row,label\n" + "".join(f'{at},{at},"{cell}"\n' for at, cell in enumerate(cells))
     check(read_labels(write(tmp_path, text, "e.csv"), None, 10), [0, 1, 3], ["cat|dog", "cat", "[not json"])
+    nested = "[" * 100_000
+    check(read_labels(write(tmp_path, f"annotation_id,row,label\n1,2,{nested}\n", "e.csv"), None, 10), [2], [nested])
     plain = text.replace("annotation_id", "number")  # a user's own table is read as it is
     assert read_labels(write(tmp_path, plain, "e.csv"), None, 10).values[0] == '{"choices":["dog","cat"]}'
 

@@ -156,7 +156,7 @@ def _label(value: Any, file: str) -> Any:
 
 def _parsed(cell: Any) -> Any:
     """Several labels in a cell of a table are JSON; one is a word."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.loads(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
     return cell
 
