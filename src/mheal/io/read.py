@@ -1,6 +1,5 @@
 """Reading a pool: a file, a folder of images or a pattern of shards."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +59,7 @@ def read_pool(
     if read.kind == "images":
         unread = dict(made.skipped)
         files = [file for at, file in enumerate(located.files) if at not in unread]
-        names = (file.relative_to(located.base).as_posix() for file in files)
-        ids = [os.fsencode(name).decode(errors="backslashreplace") for name in names]  # tables hold UTF-8 only
+        ids = [file.relative_to(located.base).as_posix() for file in files]
         skipped = [(located.files[at], reason) for at, reason in made.skipped]
         return Source(made.X, "images", features, files, ids, None, files, skipped)
     texts = read.X if read.kind == "texts" else None
