@@ -257,3 +257,22 @@ def test_a_checkpoint_folder_is_gone_after_the_run(tmp_path):
 
 def test_a_memory_limit_changes_nothing():
     assert mheal.select(X, 20, memory_limit=2**34) == mheal.select(X, 20)
+
+
+def test_strategies_pick_from_a_frame_as_select_does():
+    frame = pd.DataFrame(X[:300, 20:40]).assign(label=y[:300], customer_id=np.arange(300))
+    frame.loc[7, 3] = np.nan
+    rows = np.arange(100, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        door = mheal.select(frame, 20, labeled=rows, y=y[rows], missing="drop")
+        own = mheal.MHEAL().select(frame, 20, labeled=rows, y=y[rows], missing="drop", random_state=0)
+    assert door.indices.tolist() == own.indices.tolist()
+    assert 7 not in set(door)
+
+
+def test_an_instance_keeps_its_own_seed():
+    A = np.random.default_rng(0).normal(size=(9_000, 6))
+    own = mheal.MHEAL(random_state=7).select(A, 10)
+    assert mheal.select(A, 10, strategy=mheal.MHEAL(random_state=7)).indices.tolist() == own.indices.tolist()
+    assert mheal.select(A, 10).indices.tolist() != own.indices.tolist()

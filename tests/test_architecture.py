@@ -16,7 +16,7 @@ FLOORS = [
     {"tables"},
     {"classes", "parameters", "sphere", "validation", "duplicates", "datasets"},
     {"backends"},
-    {"energy", "scaling", "io", "embed", "selection"},
+    {"energy", "frames", "scaling", "io", "embed", "selection"},
     {"cluster"},
     {"algorithms"},
     {"estimators", "uncertainty"},

@@ -1,25 +1,19 @@
 """`mheal.select`: the only way in. The command line, `simulate` and every adapter call it."""
 
-import warnings
-from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
-from .classes import split_labels
-from .exceptions import DataWarning, UserError, UserTypeError
+from .exceptions import UserError, UserTypeError
 from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
-from .strategy import Rows, Seed, Strategy
-from .validation import is_frame
+from .strategy import Seed, Strategy
 
 if TYPE_CHECKING:
     from .tables.features import Missing
@@ -75,7 +69,8 @@ def select(
     checkpoint : folder, Checkpoint or None
         Folder for intermediate results; the same call resumes an interrupted run.
     random_state : int, Generator, RandomState or None
-        The same integer gives the same picks, whatever the number of threads.
+        The same integer gives the same picks, whatever the number of threads. An instance of a strategy that has a
+        `random_state` of its own uses that.
     progress : bool or callable
         True shows a progress bar; a callable gets (done, total, description).
 
@@ -99,49 +94,18 @@ def select(
     chosen = get(strategy)() if isinstance(strategy, str) else strategy
     if not isinstance(chosen, Strategy):
         raise UserTypeError(f"strategy must be a name or an instance of a strategy, got {strategy!r}")
-    kept = index = None
-    if is_frame(X):
-        index = X.index if hasattr(X, "iloc") else None
-        X, kept, labeled, y = _of_frame(X, missing, labeled, y)
-        if kept is not None:
-            proba, utility = (None if values is None else np.asarray(values)[kept] for values in (proba, utility))
     if scaling not in get_args(Scaling):
         raise UserError(f"there is no scaling {scaling!r}: choose from {', '.join(get_args(Scaling))}")
     if memory_limit is not None and device not in (None, "cpu"):
         raise UserError("device and memory_limit do not go together: leave out one of them")
     if changes := _parameters(chosen, n_classes, deduplicate, device):
         chosen = clone(chosen).set_params(**changes)
-    picks = chosen.select(
+    own_seed = getattr(chosen, "random_state", None) is not None
+    return chosen.select(
         X, n, labeled=labeled, y=y, estimator=estimator, proba=proba, utility=utility,
-        scaling=None if scaling == "auto" else scaling, memory_limit=memory_limit, checkpoint=checkpoint,
-        random_state=random_state, progress=progress,
+        scaling=None if scaling == "auto" else scaling, missing=missing, memory_limit=memory_limit,
+        checkpoint=checkpoint, random_state=None if own_seed else random_state, progress=progress,
     )  # fmt: skip
-    if kept is not None:
-        picks = replace(picks, indices=kept[picks.indices])
-    return picks if index is None else replace(picks, index=index[picks.indices])
-
-
-def _of_frame(frame: Any, missing: "Missing", labeled: Any, y: Any) -> tuple[npt.NDArray[Any], Rows | None, Any, Any]:
-    """The features of a frame, without columns that repeat the labels; the rows that are kept, and their labels.
-
-    Where all rows are kept, these are None, and `labeled` and y are as given.
-    """
-    from .tables.frames import as_polars, frame_features, repeating
-
-    n, frame = len(frame), as_polars(frame)
-    rows, known, labels = split_labels(labeled, y, n)
-    same = repeating(frame, labels, known)
-    if 0 < len(same) < len(frame.columns):
-        frame = frame.drop(same)
-        warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=3)
-    made = frame_features(frame, missing, stacklevel=4)
-    if made.kept is not None:
-        labeled = np.isin(made.kept, rows)
-        if y is not None:
-            of_rows = np.full(n, None, object)
-            of_rows[known] = labels
-            y = of_rows[made.kept]
-    return made.X, made.kept, labeled, y
 
 
 def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:

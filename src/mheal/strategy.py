@@ -11,7 +11,7 @@ from inspect import get_annotations
 from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal, dataclass_transform, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool, resolve_estimator
 from .exceptions import UserError, UserTypeError
+from .frames import frame_pool
 from .parameters import allowed, check_parameters
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
@@ -31,7 +32,10 @@ from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
-from .validation import as_array, as_budget, as_proba, as_utility
+from .validation import as_array, as_budget, as_proba, as_utility, is_frame
+
+if TYPE_CHECKING:
+    from .tables.features import Missing
 
 Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -133,9 +137,9 @@ class Strategy(BaseEstimator, ABC):
 
     def select(
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
-        utility: Any = None, scaling: Scaling | None = None, memory_limit: int | None = None,
-        checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = None,
-        progress: bool | Progress = False,
+        utility: Any = None, scaling: Scaling | None = None, missing: "Missing" = "impute",
+        memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None,
+        random_state: Seed = None, progress: bool | Progress = False,
     ) -> Selection:  # fmt: skip
         """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
 
@@ -147,7 +151,11 @@ class Strategy(BaseEstimator, ABC):
             raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
         rng, older_rng = _random(random_state)
         check_parameters(self)
-        index = X.index if hasattr(X, "iloc") else None  # of a pandas frame
+        index, kept = X.index if hasattr(X, "iloc") else None, None  # of a pandas frame
+        if is_frame(X):
+            X, kept, labeled, y = frame_pool(X, missing, labeled, y)
+            if kept is not None:
+                proba, utility = (None if values is None else np.asarray(values)[kept] for values in (proba, utility))
         X = self._prepared(X, older_rng)
         labeled, known, labels = split_labels(labeled, y, len(X))
         n = as_budget(n, len(X) - len(labeled))
@@ -171,7 +179,8 @@ class Strategy(BaseEstimator, ABC):
                 picked = self._pick(pool, n)
         picks = picked if isinstance(picked, Selection) else Selection.of(picked)
         reason: Sequence[str] = picks.reason if any(picks.reason) else [f"{self.title}: {self.summary}"] * len(picks)
-        return replace(picks, reason=reason, index=None if index is None else index[picks.indices])
+        rows = picks.indices if kept is None else kept[picks.indices]
+        return replace(picks, indices=rows, reason=reason, index=None if index is None else index[rows])
 
     @abstractmethod
     def _pick(self, pool: Pool, n: int) -> Selection | Rows:

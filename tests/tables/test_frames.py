@@ -88,8 +88,9 @@ def test_rows_without_any_value_are_not_picked():
     with pytest.warns(DataWarning, match="2 empty rows left out: 5, 50"):
         picks = mheal.select(frame, 150)
     assert not {5, 50} & set(picks)
+    assert mheal.MHEAL(random_state=0).select(frame, 150).indices.tolist() == picks.indices.tolist()
     with pytest.raises(UserError, match="2 empty rows"):
-        mheal.MHEAL().select(frame, 10)
+        mheal.SphericalKMeans(2).fit(frame)
 
 
 def test_arrays_of_polars_are_embeddings():

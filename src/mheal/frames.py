@@ -1,0 +1,40 @@
+"""A pandas or Polars frame as a pool: its features, the rows that are kept, and their labels."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .classes import split_labels
+from .exceptions import DataWarning
+
+if TYPE_CHECKING:
+    from .tables.features import Missing
+
+CALLER = 4  # frames from a warning here to the caller of `mheal.select`
+
+
+def frame_pool(
+    frame: Any, missing: "Missing", labeled: Any, y: Any
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64] | None, Any, Any]:
+    """The features of a frame, without columns that repeat the labels; the rows that are kept, and their labels.
+
+    Where all rows are kept, these are None, and `labeled` and y are as given.
+    """
+    from .tables.frames import as_polars, frame_features, repeating
+
+    n, frame = len(frame), as_polars(frame)
+    rows, known, labels = split_labels(labeled, y, n)
+    same = repeating(frame, labels, known)
+    if 0 < len(same) < len(frame.columns):
+        frame = frame.drop(same)
+        warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=CALLER)
+    made = frame_features(frame, missing, stacklevel=CALLER + 1)
+    if made.kept is not None:
+        labeled = np.isin(made.kept, rows)
+        if y is not None:
+            of_rows = np.full(n, None, object)
+            of_rows[known] = labels
+            y = of_rows[made.kept]
+    return made.X, made.kept, labeled, y
