@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +114,13 @@ def sha256(file: Path) -> str:
 
 def checksum(files: Iterable[Path]) -> str:
     """The digest of several files, by name and content, in their order."""
-    lines = "".join(f"{file.name}:{sha256(file)}\n" for file in files)
-    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()  # names may not be UTF-8
+    total = hashlib.sha256()
+    for file in files:
+        digest = "unreadable"  # what an image may be: it was skipped
+        with suppress(UserFileError) if file.exists() else nullcontext():
+            digest = sha256(file)
+        total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))  # names may not be UTF-8
+    return total.hexdigest()
 
 
 def _read(record: Path) -> dict[str, list[Any]] | None:
