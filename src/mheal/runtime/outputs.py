@@ -94,7 +94,7 @@ class Outputs:
                 record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
                 _sync(record, *parts)
             _sync(folder)
-        _sync(*{file.parent for file in files})
+        _sync(*{part.parent for part in parts})  # of a link, the folder that it leads to
 
     def _digests(self, file: Path) -> list[str]:
         """What mheal wrote to a file, as its records and those in its folder have it."""
