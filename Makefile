@@ -7,8 +7,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .PHONY: demo test test-reproduction reproduce lint bench docs clean
 
-demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo replaces the committed ones
-	$(BIN)/mheal demo --out $(DEMO)
+demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo ARGS=--force replaces the committed ones
+	$(BIN)/mheal demo --out $(DEMO) $(ARGS)
 
 test: .venv/.dev ## everything that takes seconds
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --ignore tests/golden

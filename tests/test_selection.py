@@ -146,3 +146,9 @@ def test_damaged_picks_are_refused(lines, words, tmp_path):
     (tmp_path / "picks.csv").write_text(f"row,cluster,gain,radius\n{rows}\n")
     with pytest.raises(UserError, match=words):
         Selection.load(tmp_path / "picks.csv")
+
+
+def test_picks_that_a_spreadsheet_has_saved_are_read(tmp_path):
+    lines = ["rank;row;cluster;gain;radius;note", "1;3;0;inf;2.5;caf\xe9", "2;1;0;1.5;1.25;5"]
+    (tmp_path / "p.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
+    assert Selection.load(tmp_path / "p.csv") == Selection([3, 1], [0, 0], [np.inf, 1.5], [2.5, 1.25])

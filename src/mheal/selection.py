@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .exceptions import UserError
-from .io.write import table_bytes
 from .runtime.files import reading, replacing
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 COLUMNS = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
-READERS = {".csv": "read_csv", ".parquet": "read_parquet", ".jsonl": "read_ndjson"}  # of Polars
+SUFFIXES = (".csv", ".parquet", ".jsonl")
 SHOWN = 20  # picks in a notebook's table
 
 
@@ -128,22 +127,26 @@ class Selection:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
+        from .io.write import table_bytes
+
         path = Path(path)
-        if path.suffix not in READERS:
+        if path.suffix not in SUFFIXES:
             raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
         with replacing(path) as partial:
             partial.write_bytes(table_bytes(self.to_frame(), path.suffix[1:]))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":
-        """Read what `save` wrote."""
+        """Read what `save` or `mheal select` wrote, other columns too."""
         import polars
 
+        from .io.tables import read_frame
+
         path = Path(path)
-        if path.suffix not in READERS:
+        if path.suffix not in SUFFIXES:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         with reading(path, " (is it a file saved by mheal?)"):
-            frame = getattr(polars, READERS[path.suffix])(path.read_bytes())
+            frame = read_frame(path)
             missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
             if missing:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from mheal.cli.digits import write_files
+from mheal.evaluate.digits import write_files
 
 
 @pytest.fixture(scope="session")

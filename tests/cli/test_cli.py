@@ -36,7 +36,7 @@ def test_import_leaves_heavy_packages_alone(code):
 def test_demo_writes_its_files(tmp_path, capsys):
     out = tmp_path / "new" / "demo"
     assert main(["demo", "--out", str(out), "--seeds", "2", "--budget", "30"]) == 0
-    assert sorted(p.name for p in out.iterdir()) == ["curves.png", "picks.png", "runs.csv"]
+    assert sorted(p.name for p in out.iterdir()) == ["curves.png", "demo.mheal.json", "picks.png", "runs.csv"]
     with (out / "runs.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 * 2 * 3  # strategies, seeds, budgets 10, 20 and 30
@@ -84,7 +84,7 @@ def test_interrupt_is_130(monkeypatch, tmp_path):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("mheal.cli.digits"), "run", interrupted)
+    monkeypatch.setattr(import_module("mheal.evaluate.digits"), "run", interrupted)
     assert main(["demo", "--out", str(tmp_path)]) == 130
 
 
@@ -93,7 +93,7 @@ def test_any_other_error_is_a_bug_and_says_how_to_report_it(error, monkeypatch, 
     def broken(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr(import_module("mheal.cli.digits"), "run", broken)
+    monkeypatch.setattr(import_module("mheal.evaluate.digits"), "run", broken)
     assert main(["demo", "--out", str(tmp_path)]) == 1
     err = capsys.readouterr().err
     assert "bug" in err

@@ -64,6 +64,11 @@ def rows_of(folder):
     return pl.read_csv(Path(folder) / "curves.csv").drop("seconds")
 
 
+def settings_in(folder):
+    """All that is said of the runs, but for the digests of the files."""
+    return json.loads((Path(folder) / "settings.json").read_text()) | {"files": None}
+
+
 def listing(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
@@ -201,8 +206,7 @@ def test_a_run_can_be_extended_and_equals_one_in_one_go(here, capsys):
     assert "steps: 6 of 8 runs found" in capsys.readouterr().err
     assert main([*more, "--seeds", "2", "--out", "once", "-q"]) == 0
     assert rows_of("steps").equals(rows_of("once"))
-    settings = [json.loads((here / name / "settings.json").read_text()) for name in ("steps", "once")]
-    assert settings[0] == settings[1]
+    assert settings_in("steps") == settings_in("once")
 
 
 def test_resuming_runs_only_what_is_missing(here, capsys):
@@ -212,7 +216,9 @@ def test_resuming_runs_only_what_is_missing(here, capsys):
         "compare/curves.csv"
     )
     (here / "compare" / "report.html").unlink()
-    assert main([*TINY, "--seeds", "3"]) == 0
+    assert main([*TINY, "--seeds", "3"]) == 2
+    assert_one_line(capsys, "curves.csv has changed since mheal wrote it", "--force")
+    assert main([*TINY, "--seeds", "3", "--force"]) == 0
     assert "compare: 7 of 9 runs found" in capsys.readouterr().err
     assert rows_of("compare").equals(pl.DataFrame(list(whole.rows)).drop("seconds"))
     kept = pl.read_csv("compare/curves.csv").filter(seed=1)["seconds"].to_list()
@@ -259,6 +265,8 @@ def test_a_folder_without_settings_is_not_ours(here, capsys):
     (here / "compare").mkdir()
     (here / "compare" / "curves.csv").write_text("my,own\n1,2\n")
     assert main([*TINY]) == 2
+    assert_one_line(capsys, "curves.csv was not written by mheal")
+    assert main([*TINY, "--force"]) == 2
     assert_one_line(capsys, "no settings.json")
     assert listing(here / "compare") == ["curves.csv"]
 
@@ -311,7 +319,8 @@ def test_killed_at_any_moment_it_leaves_whole_runs_and_goes_on(here, kills):
     assert listing(here / "compare") == FILES  # what killed runs left behind is gone
     assert main([*command, "--out", "once"]) == 0
     assert rows_of("compare").equals(rows_of("once"))
-    for name in ("curves.png", "report.html", "settings.json"):
+    assert settings_in("compare") == settings_in("once")
+    for name in ("curves.png", "report.html"):
         assert (here / "compare" / name).read_bytes() == (here / "once" / name).read_bytes()
 
 

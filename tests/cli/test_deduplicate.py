@@ -34,8 +34,8 @@ def test_equal_vectors_count_unless_they_are_left_out(pool, capfd):
     assert (pool / "plain.csv").read_bytes() == (pool / "all.csv").read_bytes()
     assert run("select pool.npy -b 300 --deduplicate") == 0
     assert sorted(rows()) == list(range(300))
-    assert json.loads((pool / "picks.json").read_text())["parameters"]["deduplicate"] is True
-    assert run("select --rerun picks.json") == 0
+    assert json.loads((pool / "picks.csv.mheal.json").read_text())["parameters"]["deduplicate"] is True
+    assert run("select --rerun picks.csv.mheal.json") == 0
     assert "identical" in capfd.readouterr().err
 
 

@@ -34,7 +34,7 @@ def test_cpu_is_as_without_the_option_and_needs_no_torch(pool, no_torch):
     assert run("select pool.npy -b 40 -o plain.csv") == 0
     assert run("select pool.npy -b 40 --device cpu --max-memory 3GB") == 0
     assert (pool / "picks.csv").read_bytes() == (pool / "plain.csv").read_bytes()
-    assert json.loads((pool / "picks.json").read_text())["parameters"]["device"] == "cpu"
+    assert json.loads((pool / "picks.csv.mheal.json").read_text())["parameters"]["device"] == "cpu"
     assert run("select pool.npy -b 40 --device cpu --strategy random") == 0
 
 
@@ -43,10 +43,10 @@ def check_device(device, strategy, pool, capfd):
     assert run(f"select pool.npy -b 40 --strategy {strategy} -o plain.csv") == 0
     assert run(f"select pool.npy -b 40 --strategy {strategy} --device {device}") == 0
     assert pl.read_csv("picks.csv")["row"].equals(pl.read_csv("plain.csv")["row"])
-    record = json.loads((pool / "picks.json").read_text())
+    record = json.loads((pool / "picks.csv.mheal.json").read_text())
     assert record["parameters"]["device"] == device
     assert "torch" in record["packages"]
-    assert run("select --rerun picks.json") == 0
+    assert run("select --rerun picks.csv.mheal.json") == 0
     assert "identical" in capfd.readouterr().err
 
 

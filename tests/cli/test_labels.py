@@ -51,7 +51,7 @@ def test_the_picks_are_those_of_a_model_of_the_labels_and_are_repeated_exactly(d
     np.testing.assert_array_equal(rows(), rows("proba.csv"))
     assert run("select pool.npy -b 30 --labeled rows.csv -o plain.csv") == 0
     assert set(rows()) != set(rows("plain.csv"))
-    assert run("select --rerun picks.json -o again.csv") == 0
+    assert run("select --rerun picks.csv.mheal.json -o again.csv") == 0
     assert (desk / "again.csv").read_bytes() == (desk / "picks.csv").read_bytes()
 
 
@@ -77,7 +77,7 @@ def test_an_estimator_of_ones_own_is_found_in_the_folder(desk, capfd):
     assert "mine:model fitted on 100 labels" in capfd.readouterr().err
     model = LogisticRegression(max_iter=500)
     assert list(mheal.select(X, 30, labeled=FIRST, y=y[FIRST], estimator=model)) == rows().tolist()
-    assert json.loads((desk / "picks.json").read_text())["parameters"]["estimator"] == "mine:model"
+    assert json.loads((desk / "picks.csv.mheal.json").read_text())["parameters"]["estimator"] == "mine:model"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_memory_limit_changes_no_pick():
 
 def test_a_forecast_is_made_without_a_model(capfd):
     assert run("select pool.npy -b 30 --labeled labels.csv --forecast") == 0
-    assert "should take about" in capfd.readouterr().out
+    assert "should take" in capfd.readouterr().out
 
 
 def test_labels_count_where_earlier_picks_are_kept():

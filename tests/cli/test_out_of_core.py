@@ -51,10 +51,14 @@ def test_a_limit_changes_no_pick_and_leaves_nothing_behind(strategy, pool, strea
     assert run(f"select pool.npy -b 60 --strategy {strategy} {LIMIT} -o within.csv") == 0
     assert run(f"select 'shard*.parquet' -b 60 --strategy {strategy} {LIMIT} -o shards.csv") == 0
     made = {path.name for path in pool.iterdir()} - before
-    assert made == {"within.csv", "within.json", "shards.csv", "shards.json"}
+    assert made == {f"{name}.csv{record}" for name in ("within", "shards") for record in ("", ".mheal.json")}
     plain, within, table = (pl.read_csv(f"{name}.csv") for name in ("plain", "within", "shards"))
     assert within.equals(plain)
-    assert table.drop("id").equals(plain)
+    assert table.select(plain.columns).equals(plain)
+    X = np.load("pool.npy")
+    cells = table.select(f"c{t}" for t in range(8)).to_numpy()
+    np.testing.assert_array_equal(cells.astype(np.float32), X[table["row"]])
+    assert table.columns[-1] == "label"
     assert table["id"].to_list() == [f"r{row}" for row in table["row"]]
     assert "c6, c7); ids: id, from 3 shards" in capfd.readouterr().err
 

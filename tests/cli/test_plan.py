@@ -80,10 +80,10 @@ def test_a_file_of_picks_counts_as_labelled_but_says_nothing_about_accuracy(here
     assert numbers(out) == coverage_plan(X, 30, labeled=rows).table.rows
 
 
-def test_labels_still_to_be_filled_in_are_no_labels(here, capsys):
+def test_labels_still_to_be_filled_in_are_refused(here, capsys):
     pl.DataFrame({"row": [1, 2], "label": [None, None]}).write_csv("todo.csv")
-    assert main(["plan", "digits.csv", "--labeled", "todo.csv", "--budget", "10"]) == 0
-    assert "coverage radius" in capsys.readouterr().out
+    assert main(["plan", "digits.csv", "--labeled", "todo.csv", "--budget", "10"]) == 2
+    assert "todo.csv has no label yet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

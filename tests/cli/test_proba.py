@@ -44,10 +44,10 @@ def test_uncertain_rows_are_preferred_and_picks_are_repeated_exactly(desk):
     assert run("select pool.npy -b 30 --labeled labeled.csv --proba proba.npy") == 0
     assert uncertainty(rows()) > 1.5 * uncertainty(rows("plain.csv"))
     assert not set(rows()) & set(FIRST)
-    assert run("select --rerun picks.json -o again.csv") == 0
+    assert run("select --rerun picks.csv.mheal.json -o again.csv") == 0
     assert (desk / "again.csv").read_bytes() == (desk / "picks.csv").read_bytes()
     np.save("proba.npy", PROBA[::-1])
-    assert run("select --rerun picks.json -o again.csv") == 2
+    assert run("select --rerun picks.csv.mheal.json -o again.csv") == 2
 
 
 def test_they_are_those_of_the_strategy_and_a_table_does_as_well():

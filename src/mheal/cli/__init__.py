@@ -14,6 +14,7 @@ from .._version import __version__
 from ..exceptions import UserError
 from ..runtime.signals import last_words
 from .compare import compare
+from .console import harmless
 from .demo import demo
 from .embed import embed
 from .lists import datasets, strategies
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--debug" in args:
             traceback.print_exc()
         status, text = _explained(error, words)
-        print(f"mheal: {text}", file=sys.stderr)
+        print(f"mheal: {harmless(text)}", file=sys.stderr)
         return status
     if status == INTERRUPTED:
         print("mheal: interrupted", file=sys.stderr)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..exceptions import UserError
-from ..runtime.files import Lock, replacing
+from ..runtime.files import Lock
+from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
-from .options import Estimator, PoolOptions, Quiet, from_fields, names, option
+from .options import Estimator, Force, PoolOptions, Quiet, from_fields, names, option
 
 if TYPE_CHECKING:
     from ..evaluate import Row
@@ -26,8 +27,8 @@ STRATEGIES = "Names, or all: those that train no network of their own. Random is
 STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
 OUT = Path("compare")
-CURVES = "curves.csv"
-FILES = (CURVES, "curves.png", "report.html", "settings.json")
+FILES = ("curves.csv", "curves.png", "report.html")
+SETTINGS = "settings.json"  # the record of what is in the folder
 FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which runs of one table may differ
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
@@ -55,6 +56,7 @@ def compare(
     metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
     out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
     max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Find out on labelled data whether picking beats random, and by how much.
@@ -71,14 +73,18 @@ def compare(
     from .._version import __version__
     from ..evaluate import Curves, report, runs, split_sizes
     from ..evaluate.report import metric_table, sentences, summary_table
+    from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
     from ..tables.table import shortened
-    from .pool import answers_in, checksum, read, say_labels, say_source, usable
+    from .pool import answers_in, inputs, read, say_labels, say_source, usable
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
+    files = curves_csv, curves_png, page = [out / name for name in FILES]
+    used = inputs(pool, target=str(named_array(target)[0]))
+    outputs = Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
     if answers := answers_in(options, source, labels, labelled):
@@ -114,18 +120,20 @@ def compare(
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):
         console.print(f"{out}: its runs are for {', '.join(map(str, steps))} labels; for fewer, choose another --out")
-    with replacing(out / "settings.json", make_folder=True) as part:
-        part.write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with outputs.writing(about=settings):
+        pass  # the settings come first, so that no runs are without them
     count = len(done)
     try:
         with as_progress(True, console) as progress:
             progress(count, len(units), "comparing")
             for rows in todo:
                 kept[rows[0]["strategy"], rows[0]["seed"]] = rows
-                _save(kept, chosen, out)
+                with outputs.writing(curves_csv, about=settings) as parts:
+                    _save(kept, chosen, parts[0])
                 count += 1
                 progress(count, len(units), "comparing")
     except KeyboardInterrupt:
+        count = len(units & _found(out, settings).keys())
         console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
         raise
     classes = [f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()]
@@ -135,12 +143,13 @@ def compare(
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
     curves = Curves([row for seed in range(seeds) for name in chosen for row in kept[name, seed]], metric)
-    curves.plot(out / "curves.png")
-    report(curves, out / "report.html", f"Which rows to label: {Path(pool).name}", [note])
+    with outputs.writing(curves_png, page, about=settings) as parts:
+        curves.plot(parts[0])
+        report(curves, parts[1], f"Which rows to label: {Path(pool).name}", [note])
     if not quiet:
         tables = [metric_table(each) for each in (curves, *curves.beside)]
         show_report([*tables, summary_table(curves, "random")], sentences(curves))
-    console.print(f"Written: {', '.join(str(out / name) for name in FILES)}")
+    console.print(f"Written: {', '.join(str(out / name) for name in (*FILES, SETTINGS))}")
 
 
 def _strategies(listed: str) -> list[str]:
@@ -171,30 +180,30 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
     from ..evaluate import Curves
 
     units: dict[Unit, list[Row]] = {}
-    if (folder / CURVES).exists():
+    if (file := folder / FILES[0]).exists():
         _refuse_others(folder, settings)
-        for row in Curves.from_csv(folder / CURVES).rows:
+        for row in Curves.from_csv(file).rows:
             units.setdefault((row["strategy"], row["seed"]), []).append(row)
     return units
 
 
-def _save(units: dict[Unit, list["Row"]], strategies: list[str], folder: Path) -> None:
+def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> None:
     """Write all units anew, so that a kill at any moment leaves whole ones: by seed, then by strategy as named."""
     from ..evaluate import Curves
 
     place = {name: at for at, name in enumerate(strategies)}
     order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
-    Curves([row for unit in order for row in units[unit]]).save_csv(folder / CURVES)
+    Curves([row for unit in order for row in units[unit]]).save_csv(file)
 
 
 def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
     remedy = "choose another --out, or delete that folder"
     try:
-        before = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
         lacking = "is there, but no settings.json that says all of how it was made"
-        raise UserError(f"{folder / CURVES} {lacking}: {remedy}") from error
+        raise UserError(f"{folder / FILES[0]} {lacking}: {remedy}") from error
     if changed is not None:
         was, now = (_shown(values[changed]) for values in (before, settings))
         others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")

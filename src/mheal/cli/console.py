@@ -1,16 +1,33 @@
 """What the commands print: messages on stderr, results on stdout, tables, sizes."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+# What a terminal obeys instead of showing it, and halves of characters, as names of files may hold.
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def harmless(text: str) -> str:
+    """Text from a file with its control characters spelled out: \\x1b."""
+    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class _Harmless(Console):
+    """A console that spells out control characters in what it is told to print."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **how)
+
 
 def messages(quiet: bool) -> Console:
     """Where messages go: stderr, so that stdout is free for data."""
-    return Console(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False, markup=False)
+    return _Harmless(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
 
 def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]], sentences: Iterable[str]) -> None:
@@ -18,14 +35,14 @@ def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str
 
     Where stdout is no terminal, tables are as wide as they need. Columns of words are aligned to the left.
     """
-    console = Console(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else 200)
+    console = _Harmless(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else 200)
     for title, heads, rows in tables:
         console.print(title, soft_wrap=True)
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for head, *cells in zip(heads, *rows, strict=True):
             table.add_column(head, justify="left" if cells[0][0].isalpha() else "right")
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(harmless, row))
         console.print(table)
     for sentence in sentences:
         console.print(sentence, soft_wrap=True)

@@ -1,9 +1,9 @@
 """What picking costs: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
 
 import math
-from functools import partial
 from pathlib import Path
-from timeit import repeat
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,9 @@ SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
 MODEL = 200_000_000  # bytes that a model takes to predict a part of the pool,
 MODEL_ROW = 16  # and for each row
 MARGIN = 1.1  # what a process has in memory differs from run to run
-SAMPLES = (20_000, 80_000)  # rows on which time is measured
+WARM_UP, SAMPLE, LARGE = 2_000, 20_000, 80_000  # rows on which time is measured; the first run may compile
+SHARE, TINY = 8, 100  # a sample is at most this part of the pool, unless that is tiny; picks are of a sample
+LITTLE = 30.0  # seconds of which an upper bound will do
 
 
 def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bool = False) -> int:
@@ -91,18 +93,29 @@ def print_forecast(request: Request, console: Console) -> None:
     say_source(request.pool, source, console)
     X, mapped = source.X, isinstance(source.X, np.memmap)
     bytes_needed = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
-    sizes, times = list(dict.fromkeys(min(len(X), rows) for rows in SAMPLES)), []
-    rng = np.random.default_rng(request.seed)
+    budget = request.count(len(X))
+    if budget > len(X):
+        raise UserError(f"a budget of {budget:,} exceeds the {len(X):,} rows of {request.pool}: give a smaller one")
     with as_progress(True, console) as progress:
-        for step, rows in enumerate(sizes):
-            progress(step, len(sizes), "measuring on samples")
-            sample = np.asarray(X[np.sort(rng.choice(len(X), rows, replace=False))])
-            pick = partial(select, sample, min(request.budget, rows), **request.how)
-            times.append(min(repeat(pick, number=1, repeat=2)))  # the first may compile
-    # A straight line through one point or two: time grows at most linearly with the rows.
-    slope = max(0.0, times[-1] - times[0]) / max(1, sizes[-1] - sizes[0])
-    seconds = times[-1] + slope * (len(X) - sizes[-1])
+        progress(0, 0, "measuring on samples")
+        _measured(request, X, budget, WARM_UP)
+        rows, seconds = _measured(request, X, budget, SAMPLE)
+        # Time grows at most linearly with the rows.
+        about, bound = "at most", seconds * len(X) / rows
+        if bound > LITTLE and len(X) > SHARE * LARGE:
+            (fewer, less), (rows, seconds) = (rows, seconds), _measured(request, X, budget, LARGE)
+            about, bound = "about", seconds + max(0.0, seconds - less) / (rows - fewer) * (len(X) - rows)
     print(
-        f"Picking {request.budget:,} of {len(X):,} rows should take about {seconds:.1f} s "
-        f"(measured on {sizes[-1]:,} rows) and {size(bytes_needed)} of memory. Nothing was written."
+        f"Picking {budget:,} of {len(X):,} rows should take {about} {bound:.1f} s "
+        f"(measured on {rows:,} rows) and {size(bytes_needed)} of memory. Nothing was written."
     )
+
+
+def _measured(request: Request, X: npt.NDArray[Any], budget: int, most: int) -> tuple[int, float]:
+    """The size of a sample, which is smaller than a pool that is not tiny, and the seconds for the budget in it."""
+    rows = min(most, max(len(X) // SHARE, TINY), len(X))
+    sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
+    n = min(budget, -(-rows // SHARE))
+    start = perf_counter()
+    select(sample, n, **request.how)
+    return rows, (perf_counter() - start) * budget / n

@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 from .console import messages, show_report
-from .options import Quiet, option
+from .options import Force, Quiet, option
 
 
 def demo(
     out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = Path("demo"),
     budget: Annotated[int, option("N", "Number of labels.", "--budget", "-b", min=10)] = 100,
     seeds: Annotated[int, option("N", "Random splits to average over.", min=1)] = 10,
-    files: Annotated[bool, option(None, "Write example files into this folder, and pick nothing.", "--files")] = False,
+    examples: Annotated[bool, option(None, "Write example files into this folder; pick nothing.", "--files")] = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Pick digits to label in four ways, train the same model on each, and compare.
@@ -24,22 +25,23 @@ def demo(
     Example: mheal demo --files
     """
     console = messages(quiet)
-    if files:
-        from .digits import write_files
+    if examples:
+        from ..evaluate.digits import write_files
 
         console.print(f"Written: {', '.join(write_files(Path()))}")
         return
-    from ..runtime.files import writing
+    from ..evaluate.digits import draw_picks, run, save
+    from ..runtime.outputs import SUFFIX, Outputs
     from ..runtime.progress import as_progress
-    from .digits import draw_picks, run, save
 
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
+    files = [out / name for name in ("curves.png", "picks.png", "runs.csv")]
+    outputs = Outputs([("--out", file) for file in files], force=force, record=out / f"demo{SUFFIX}", make_folder=True)
     with as_progress(True, console) as progress:
         curves = run(budget, seeds, progress)
-    save(curves, out / "runs.csv")
-    curves.plot(out / "curves.png")
-    draw_picks(budget, out / "picks.png")
+    with outputs.writing(*files) as (curves_png, picks_png, runs_csv):
+        curves.plot(curves_png)
+        draw_picks(budget, picks_png)
+        save(curves, runs_csv)
     if not quiet:
         cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
         for row in curves.table().to_dicts():
@@ -48,4 +50,4 @@ def demo(
         title = f"Test accuracy on digits in %, mean ± standard deviation of {seeds} splits"
         table = title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()]
         show_report([table], [curves.verdict()])
-    console.print(f"Written: {', '.join(str(out / name) for name in ('curves.png', 'picks.png', 'runs.csv'))}")
+    console.print(f"Written: {', '.join(map(str, files))}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ..exceptions import UserError
 from .console import messages
-from .options import EMBED, PoolOptions, Quiet, Seed, from_fields, option
+from .options import EMBED, Force, PoolOptions, Quiet, Seed, from_fields, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class Embedding(PoolOptions):
 def embed(
     options: Embedding,
     out: Annotated[Path, option("FILE.npy", "File to write.", "--out", "-o")] = Path("vectors.npy"),
+    force: Force = False,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -33,15 +34,16 @@ def embed(
     """
     import numpy as np
 
-    from ..runtime.files import replacing
-    from .pool import read, say_source
+    from ..runtime.outputs import Outputs
+    from .pool import inputs, read, say_source
 
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
+    outputs = Outputs([("--out", out)], inputs(options.pool), force=force)
     source = read(options, console, seed)
     say_source(options.pool, source, console)
     X = source.X
-    with replacing(out) as part, part.open("wb") as file:
+    with outputs.writing(out) as parts, parts[0].open("wb") as file:
         np.save(file, X)
     console.print(f"Written: {out}, {X.shape[0]:,} × {X.shape[1]} {X.dtype}")

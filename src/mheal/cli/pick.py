@@ -141,7 +141,7 @@ class Job:
             if self.resume or (request.max_memory is not None and strategy.resumable):
                 stages = Checkpoint(self.folder / "picks", None, progress)
                 self.unfinished.append(stages)
-            budget = request.budget - len(kept)
+            budget = request.count(n - len(rows)) - len(kept)
             progress(0, 0, f"picking {budget:,} of {n:,} rows")
             picks = api.select(
                 source.X, budget, labeled=np.concatenate([rows, kept.indices]), y=y, estimator=request.estimator,
@@ -208,10 +208,10 @@ def _kept(request: Request, source: Source, labeled: Rows) -> Selection:
     """The earlier picks that are kept, as rows of the pool as it is now."""
     if request.keep is None:
         return Selection.of(np.empty(0, np.int64))
-    old, now = Selection.load(request.keep), labels_in(request.keep, source).rows
+    old, now = Selection.load(request.keep), labels_in(request.keep, source, only_labelled=False).rows
     if len(now) != len(old):
         raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
-    if len(old) >= request.budget:
+    if len(old) >= request.count(len(source.X) - len(labeled)):
         raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
     both = now[np.isin(now, labeled)]
     if len(both):

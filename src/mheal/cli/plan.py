@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError
-from ..runtime.files import replacing
 from .console import messages, show_report
-from .options import LABELS, Estimator, PoolOptions, Quiet, Seed, from_fields, option
+from .options import LABELS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
 AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
@@ -21,6 +20,7 @@ def plan(
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
     estimator: Estimator = "logistic",
     plot: Annotated[Path | None, option("FILE.png", "Draw it.")] = None,
+    force: Force = False,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -38,14 +38,16 @@ def plan(
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
     from ..evaluate.plan import check_target
+    from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
-    from .pool import read_with_labels, refuse_missing_folders, say_labels, say_source, usable
+    from .pool import inputs, read_with_labels, say_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
-    refuse_missing_folders(plot)
+    read = inputs(options.pool, labeled=labeled)
+    outputs = None if plot is None else Outputs([("--plot", plot)], read, force=force)
     resolve_estimator(estimator)
     source, known = read_with_labels(options, labeled, console, seed)
     X = usable(source.X, options.pool)
@@ -64,7 +66,7 @@ def plan(
     say_source(options.pool, source, console)
     say_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
-    if plot is not None:
-        with replacing(plot) as part:
-            part.write_bytes(made.picture())
+    if plot is not None and outputs is not None:
+        with outputs.writing(plot) as parts:
+            parts[0].write_bytes(made.picture())
         console.print(f"Written: {plot}")

@@ -1,10 +1,7 @@
 """The pool as a command reads it, with a line that says what its features are."""
 
-import hashlib
-import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +9,12 @@ import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError
 from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
-from ..io.locate import IMAGES
+from ..io.locate import locate
 from ..io.read import read_pool
 from ..io.source import LISTED, Source
-from ..runtime.files import reading
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
 from ..tables.table import shortened
@@ -61,13 +57,19 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
     return []
 
 
-def labels_in(file: str | None, source: Source, console: Console | None = None) -> Labels:
-    """The labels in a file, if any, numbered as the rows of X; those of rows that were left out are not there."""
+def labels_in(file: str | None, source: Source, console: Console | None = None, only_labelled: bool = True) -> Labels:
+    """The labels in a file, if any, numbered as the rows of X; those of rows that were left out are not there.
+
+    only_labelled : whether items without a label are left out; there must be others
+    """
     if file is None:
         return Labels(np.empty(0, np.int64), None)
-    labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column)
+    labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
     if console is not None and labels.notes:
         console.print("\n".join(labels.notes))
+    if labels.values is not None and not len(labels.values) and not labels.notes:
+        remedy = "fill in its column label; for picks that are still to be labelled there is mheal select --keep"
+        raise UserError(f"{file} has no label yet: {remedy}")
     places = source.places(labels.rows)
     kept = places >= 0
     refuse_moved(file, source, places[kept])
@@ -109,6 +111,12 @@ def _counted(counts: dict[str, int]) -> str:
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
+def inputs(pool: str, proba: str | None = None, **files: str | None) -> dict[str, list[Path]]:
+    """The files that a command reads, by what they are."""
+    pools = {name: locate(path).files for name, path in {"pool": pool, "proba": proba}.items() if path}
+    return pools | {name: [Path(file)] for name, file in files.items() if file}
+
+
 def usable(X: Any, pool: str) -> Any:
     """X as an array of finite numbers that are not all equal, or an error that names the pool and the row."""
     try:
@@ -119,21 +127,3 @@ def usable(X: Any, pool: str) -> Any:
     if constant:
         raise UserError(f"{pool}: all rows are equal, so there is nothing to choose between: give other columns")
     return X
-
-
-def refuse_missing_folders(*files: Path | None) -> None:
-    """Refuse to write files to folders that are not there: before an hour of work, not after it."""
-    for file in files:
-        if file is not None and not os.path.isdir(file.parent):
-            raise UserFileError(f"there is no folder {str(file.parent)!r} to write {file.name} to: make it first")
-
-
-def checksum(files: Iterable[Path]) -> str:
-    """SHA-256 of all files, by name and content, in their order."""
-    total = hashlib.sha256()
-    for file in files:
-        digest = "unreadable"  # what an image may be: it was skipped
-        with suppress(OSError) if file.suffix.lower() in IMAGES else reading(file), file.open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
-        total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))
-    return total.hexdigest()

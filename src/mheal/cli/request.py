@@ -1,12 +1,15 @@
 """The options of `mheal select` as data: a request can be carried out, written down and carried out again."""
 
 import os
-from dataclasses import dataclass, fields, replace
+import re
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from .options import LABELS, MODELS, POOL, PoolOptions, Seed, option, parse_size
+import typer
+
+from .options import LABELS, MODELS, POOL, Force, PoolOptions, Seed, option, parse_size
 
 _picking = partial(option, panel="How to pick")
 _writing = partial(option, panel="What comes out")
@@ -28,7 +31,19 @@ FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the pic
 RESUMED = (
     "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
 )
+BUDGET = "How many rows to pick, or a share of those that can be picked, such as 10%."
+ESCAPED = "In CSV, put ' before text that a spreadsheet would run as a formula (= + - @)."
 INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
+
+
+def parse_budget(text: str) -> int | str:
+    """A number of rows, or a share of those that can be picked, such as 10%."""
+    share = re.fullmatch(r"(\d+\.?\d*) ?%", text)
+    if share and 0 < float(share[1]) <= 100:
+        return text
+    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        raise typer.BadParameter(f"{text!r} is neither a number of rows nor a share of them such as 10%")
+    return int(text)
 
 
 def _strategies() -> list[str]:
@@ -45,7 +60,7 @@ class Request(PoolOptions):
     """
 
     pool: Annotated[str, POOL] = None  # type: ignore[assignment]
-    budget: Annotated[int, option("N", "How many rows to pick.", "--budget", "-b")] = None  # type: ignore[assignment]
+    budget: Annotated[Any, option("N", BUDGET, "--budget", "-b", parser=parse_budget)] = None
     strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal"
     clusters: Annotated[int | None, _picking("K", "Clusters. Default: by the size of the pool.", min=1)] = None
     classes: Annotated[int | None, _picking("C", "Classes, if you know how many.", min=1)] = None
@@ -77,11 +92,18 @@ class Request(PoolOptions):
         changes: dict[str, Any] = {name: os.path.relpath(start / path, to) for name, path in paths.items()}
         return replace(self, **changes)
 
-    @classmethod
-    def of(cls, parameters: dict[str, Any]) -> "Request":
-        """From the parameters in a record."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in parameters.items() if name in known})
+    @property
+    def inputs(self) -> dict[str, list[Path]]:
+        """The files that are read, by the option that names them."""
+        from .pool import inputs
+
+        return inputs(self.pool, self.proba, labeled=self.labeled, keep=self.keep)
+
+    def count(self, free: int) -> int:
+        """How many rows to pick where so many can be picked."""
+        if isinstance(self.budget, int):
+            return self.budget
+        return max(1, round(free * float(self.budget.rstrip(" %")) / 100))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +113,8 @@ class Output:
     out: Annotated[str | None, _writing("FILE", OUT, "--out", "-o")] = None
     format: Annotated[str | None, _writing("NAME", FORMATS)] = None
     plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None
+    force: Force = False
+    escape_formulas: Annotated[bool, _writing(None, ESCAPED, "--escape-formulas")] = False
     checkpoint: Annotated[Path | None, running("FOLDER", RESUMED)] = None
 
     @property
@@ -99,9 +123,7 @@ class Output:
         return self.out or "picks.csv"
 
     @property
-    def files(self) -> list[Path]:
-        """The file of the picks, their record (for picks.csv picks.json, for that picks.record.json), the picture."""
-        picks = Path(self.file)
-        record = picks.with_suffix(".record.json" if picks.suffix == ".json" else ".json")
-        written = [] if self.file == "-" else [picks, record]
-        return written if self.plot is None else [*written, self.plot]
+    def files(self) -> list[tuple[str, Path]]:
+        """The file of the picks and the picture, each with its option."""
+        picks = [] if self.file == "-" else [("--out", Path(self.file))]
+        return picks if self.plot is None else [*picks, ("--plot", self.plot)]

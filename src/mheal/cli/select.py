@@ -1,14 +1,21 @@
 """`mheal select`: from a file to a ranked list of what to label."""
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..exceptions import UserError
 from .console import messages
 from .options import Quiet, from_fields, option
-from .request import Output, Request, running
+from .request import INPUTS, Output, Request, running
+
+RERUN = (
+    "Repeat the run of this record of earlier picks. Name files outside its folder, a cluster, and an estimator or "
+    "embedding of your own again beside it."
+)
+AGAIN = (*INPUTS, "estimator", "embed", "scheduler")  # options that may stand beside --rerun
 
 
 @from_fields
@@ -17,13 +24,14 @@ def select(
     request: Request,
     output: Output,
     forecast: Annotated[bool, running(None, "Print an estimate of the time, and pick nothing.", "--forecast")] = False,
-    rerun: Annotated[Path | None, option("FILE.json", "Repeat the run of this record of earlier picks.")] = None,
+    rerun: Annotated[Path | None, option("FILE.mheal.json", RERUN)] = None,
     quiet: Quiet = False,
 ) -> None:
     """Pick the rows of a pool to label, best first.
 
-    Writes picks.csv: rank, row (counted from 0), id, cluster, gain (distance from all rows before it) and radius
-    (distance of the farthest row that is left). Beside it comes picks.json, a record that --rerun repeats exactly.
+    Writes picks.csv: rank, row (counted from 0), id, cluster, gain (distance from all rows before it), radius (distance
+    of the farthest row that is left), a reason, the row's own cells, and an empty column label to fill in and give to
+    --labeled. Beside it comes picks.csv.mheal.json, a record that --rerun repeats exactly.
 
     Example: mheal select digits.csv --budget 50
 
@@ -37,8 +45,7 @@ def select(
     if rerun is not None:
         from .run import rerun as run_again
 
-        _refuse_beside_rerun(context)
-        run_again(rerun, output, console)
+        run_again(rerun, _typed_again(context, request), output, console)
         return
     if request.pool is None or request.budget is None:
         raise UserError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
@@ -56,13 +63,15 @@ def select(
         run(request, output, console)
 
 
-def _refuse_beside_rerun(context: typer.Context) -> None:
-    """The record has these options: given beside it, they would seem to count."""
-    beside = [
-        "the pool" if parameter.name == "pool" else parameter.opts[0]
+def _typed_again(context: typer.Context, request: Request) -> dict[str, Any]:
+    """The options that were typed beside --rerun; others than these are in the record, and would only seem to count."""
+    about_output = [field.name for field in fields(Output) if field.name != "plot"]
+    typed = [
+        parameter
         for parameter in context.command.params
-        if parameter.name not in ("rerun", "out", "format", "checkpoint", "quiet")
+        if parameter.name not in ("rerun", "quiet", *about_output)
         and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
     ]
-    if beside:
+    if beside := [parameter.opts[0] for parameter in typed if parameter.name not in AGAIN]:
         raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
+    return {str(parameter.name): getattr(request, str(parameter.name)) for parameter in typed}

@@ -21,6 +21,7 @@ FLAT = "annotation_id"  # a field of Label Studio's flat exports, which have an 
 TASK = "task_id"  # a field of the entries that we make of its other exports
 OWN_ID = "mheal_id"  # a field of our tasks
 EXPORT = "it should be a list of tasks"
+PICKS = ("row", "cluster", "gain", "radius")  # columns of picks
 LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
 
 
@@ -36,21 +37,28 @@ class Labels:
     notes: Sequence[str] = ()
 
 
-def read_labels(path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_column: str | None = None) -> Labels:
+def read_labels(
+    path: str | Path, ids: Iterable[Any] | None, n_rows: int, *, id_column: str | None = None,
+    only_labelled: bool = True,
+) -> Labels:  # fmt: skip
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
-    Without such a column, as in a file of picks, every item in the file counts as labelled. Several labels in one
-    annotation are joined by |. Where annotators differ, the label of most counts; without one, the item has no label.
+    Without such a column, every item in the file counts as labelled. Several labels in one annotation are joined by |.
+    Where annotators differ, the label of most counts; without one, the item has no label.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
+    only_labelled : whether items without a label are left out; else every item counts, and there are no labels
     """
     file = Path(path)
     if not file.is_file():
         raise UserFileError(f"there is no file {str(path)!r} to read labels from")
-    return match(label_columns(file, id_column), file.name, ids, n_rows, id_column)
+    columns = label_columns(file, id_column)
+    if not only_labelled:
+        columns.pop("label", None)
+    return match(columns, file.name, ids, n_rows, id_column)
 
 
 def match(
@@ -170,6 +178,8 @@ def _joined(results: Any, file: str) -> Any:
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
     """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
     named = id_column or "id"
+    if pool_has_ids and {"id", *PICKS} <= columns.keys():  # picks of ours, whatever the pool calls its ids
+        return "id", True
     # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
     for name in (named, "row", "id"):
         if name in columns and (pool_has_ids or name == "row"):
@@ -183,9 +193,11 @@ def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, 
 
 def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
     if row_of_id is not None:
-        if str(name) not in row_of_id:
+        escaped = str(name).removeprefix("'")  # as a spreadsheet shows a formula as text
+        row = row_of_id.get(str(name), row_of_id.get(escaped, -1))
+        if row < 0:
             raise UserError(f"{file}: no row of the pool has the id {name!r}")
-        return row_of_id[str(name)]
+        return row
     try:
         row = int(name)
         if isinstance(name, float) and row != name:

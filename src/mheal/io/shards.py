@@ -126,4 +126,4 @@ def gather(files: Sequence[Path], rows: npt.NDArray[np.int64], columns: Sequence
         with reading(file):
             found.append(scan(file).select(pl.col(columns or "*").gather(here.tolist())).collect())
         start = stop
-    return pl.concat(found, how="vertical_relaxed")[np.searchsorted(wanted, rows)]
+    return pl.concat(found, how="diagonal_relaxed")[np.searchsorted(wanted, rows)]

@@ -13,6 +13,8 @@ from ..exceptions import UserError
 from .source import Source
 
 if TYPE_CHECKING:
+    import polars
+
     from ..selection import Selection
 
 SIDE = 128  # pixels of a thumbnail's longer side
@@ -70,13 +72,21 @@ def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
     """What a person sees of these rows of X, to label them: an image file, a text or cells, but no labels."""
     if source.items is not None:
         return [{source.kind.removesuffix("s"): source.items[row]} for row in rows.tolist()]
+    return cells_of(source, rows).to_dicts() or [{} for _ in rows]
+
+
+def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> "polars.DataFrame":
+    """The cells of these rows of X, but no labels; without columns where the pool is no table."""
+    import polars
+
     if source.cells is not None:
-        return source.cells[rows.tolist()].to_dicts()
+        return source.cells[rows.tolist()]
     if source.files[0].suffix.lower() != ".parquet":
-        return [{} for _ in rows]
+        return polars.DataFrame()
     from .shards import gather
 
-    return gather(source.files, rows).drop(source.answers).to_dicts()
+    cells = gather(source.files, source.numbers(rows))
+    return cells.drop(name for name in cells.columns if name in source.answers)
 
 
 def _thumbnail(image: Any) -> bytes:

@@ -35,7 +35,7 @@ class Source:
     n_in_files : how many rows the files have, where rows were left out
     cells : the columns of a table as they were read, but for those that hold labels; None where there is no table in
         memory
-    answers : columns of a table that hold labels
+    answers : columns of a table that hold labels, which nobody who labels may see
     notes : what was done with missing values and empty texts, a line each
     """
 

@@ -1,23 +1,23 @@
 """The one place where picks become files: tables, Label Studio tasks, or a page that shows them."""
 
-import hashlib
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
+from polars.selectors import duration as durations
 
 from ..exceptions import UserError
 from .label_studio import tasks
-from .sheet import contact_sheet
+from .sheet import cells_of, contact_sheet
 from .source import Source
 
 if TYPE_CHECKING:
-    import polars
-
     from ..selection import Selection
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".json": "label-studio", ".html": "html"}
+FORMULA = r"^([=+\-@\t\r])"
 
 
 def format_of(out: str, given: str | None) -> str:
@@ -32,35 +32,51 @@ def format_of(out: str, given: str | None) -> str:
     return FORMATS[suffix]
 
 
-def render(picks: "Selection", source: Source, form: str) -> bytes:
+def render(picks: "Selection", source: Source, form: str, escape_formulas: bool = False) -> bytes:
     """The content of the output file."""
     if form == "html":
         return contact_sheet(picks, source).encode()
     if form == "label-studio":
         return tasks(picks, source)
-    return table_bytes(picks_frame(picks, source), form)
+    frame = picks_frame(picks, source)
+    if form != "parquet":  # a line of text holds neither pictures nor, in CSV, lists
+        held = [n for n, t in frame.schema.items() if t != pl.Binary and not (form == "csv" and t.is_nested())]
+        frame = frame.select(held).with_columns(durations().dt.total_microseconds() / 1e6)  # in seconds
+    return table_bytes(_escaped(frame) if escape_formulas and form == "csv" else frame, form)
 
 
-def table_bytes(frame: "polars.DataFrame", form: str) -> bytes:
+def table_bytes(frame: pl.DataFrame, form: str) -> bytes:
     """A table as the content of a file. Numbers that are not finite are null in JSON, which cannot hold them."""
     buffer = io.BytesIO()
     {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}[form](buffer)  # type: ignore[operator]
     return buffer.getvalue()
 
 
-def picks_frame(picks: "Selection", source: Source) -> "polars.DataFrame":
-    """The picks as rank, row, id, cluster, gain, radius and, where the pool is texts, text."""
-    import polars
+def picks_frame(picks: "Selection", source: Source) -> pl.DataFrame:
+    """The picks with the cells of their rows or their text, and an empty last column `label` to fill in.
 
-    frame = picks.to_frame().with_columns(polars.Series("row", source.numbers(picks.indices)))
+    Labels of the pool are not among the cells. A column of it that is called as one of ours is renamed.
+    """
+    frame = picks.to_frame().with_columns(pl.Series("row", source.numbers(picks.indices)))
     if (ids := source.ids_of(picks.indices)) is not None:
-        frame.insert_column(2, polars.Series("id", ids))
-    if source.kind == "texts" and source.items is not None:
-        frame = frame.with_columns(polars.Series("text", [str(source.items[i]) for i in picks.indices]))
-    return frame
+        frame.insert_column(2, pl.Series("id", ids))
+    names, taken = {}, {*frame.columns, "label"}
+    cells = cells_of(source, picks.indices)
+    if cells.is_empty() and source.kind == "texts" and source.items is not None:
+        cells = pl.DataFrame({"text": [str(source.items[row]) for row in picks]})
+    if source.id_column == "id":
+        cells = cells.drop("id")
+    for name in cells.columns:
+        new = name
+        while new in taken or (new != name and new in cells.columns):
+            new = f"{new}_in_pool"
+        names[name] = new
+        taken.add(new)
+    frame = pl.concat([frame, cells.rename(names)], how="horizontal")
+    return frame.with_columns(label=pl.lit(None, pl.String))
 
 
-def picks_digest(picks: "Selection") -> str:
-    """SHA-256 of the picks, whatever the format of their file."""
-    columns = (picks.indices, picks.cluster, picks.gain, picks.radius)
-    return hashlib.sha256(b"".join(np.ascontiguousarray(column).tobytes() for column in columns)).hexdigest()
+def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Text and names of columns that a spreadsheet would run as a formula, behind an apostrophe."""
+    named = {name: re.sub(FORMULA, r"'\1", name) for name in frame.columns}
+    return frame.with_columns(pl.col(pl.String).str.replace(FORMULA, "'$1")).rename(named)

@@ -73,7 +73,13 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
     alone = tmp_path / "alone.csv"
     assert main([*command, "--out", str(alone)]) == 0
     assert polars.read_csv(alone).equals(picks)
-    again = [*command, "--labeled", str(out), "--scheduler", address, "--out", str(tmp_path / "more.csv")]
+    record = tmp_path / "picks.csv.mheal.json"
+    assert address not in record.read_text()
+    assert main(["select", "--rerun", str(record), "--quiet"]) == 2  # where the cluster is, is not taken from a file
+    assert main(["select", "--rerun", str(record), "--quiet", "--scheduler", address]) == 0
+    labels = tmp_path / "labels.csv"
+    picks.with_columns(label=polars.lit("x")).write_csv(labels)
+    again = [*command, "--labeled", str(labels), "--scheduler", address, "--out", str(tmp_path / "more.csv")]
     assert main(again) == 0
     assert not set(picks["row"]) & set(polars.read_csv(tmp_path / "more.csv")["row"])
 

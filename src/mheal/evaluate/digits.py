@@ -20,12 +20,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from ..api import select
-from ..evaluate import Curves, runs
 from ..exceptions import UserFileError
 from ..paper import PaperMHEAL
 from ..runtime.files import replacing
 from ..runtime.progress import Progress
 from ..strategy import Kind, Strategy
+from .curves import Curves
+from .simulate import runs
 
 BUDGETS = (10, 20, 30, 50, 75, 100)
 MODEL = "logistic regression on digits"
@@ -64,10 +65,9 @@ def run(budget: int, seeds: int, progress: Progress) -> Curves:
 
 def save(curves: Curves, path: Path) -> None:
     """Write a row for each strategy, seed and number of labels; no times, so that equal runs give equal files."""
-    with replacing(path) as part:
-        table = polars.DataFrame(curves.rows).select("strategy", "seed", "labels", "accuracy")
-        order = polars.col("strategy").cast(polars.Enum(curves.strategies))
-        table.sort(order, "seed", maintain_order=True).write_csv(part, float_precision=6, line_terminator="\r\n")
+    table = polars.DataFrame(curves.rows).select("strategy", "seed", "labels", "accuracy")
+    order = polars.col("strategy").cast(polars.Enum(curves.strategies))
+    table.sort(order, "seed", maintain_order=True).write_csv(path, float_precision=6, line_terminator="\r\n")
 
 
 def draw_picks(budget: int, path: Path) -> None:
@@ -83,8 +83,7 @@ def draw_picks(budget: int, path: Path) -> None:
         if rank <= budget:
             ax.imshow(images[rank - 1], cmap="gray_r")
             ax.set_title(str(rank), fontsize=7, color="#555555", pad=2)
-    with replacing(path) as part:
-        figure.savefig(part, format="png", dpi=150)
+    figure.savefig(path, format="png", dpi=150)
 
 
 def write_files(folder: Path) -> list[str]:

@@ -1,0 +1,169 @@
+"""Files that commands write: never in place of an input, nor of what somebody else made unless that is forced.
+
+A record beside the files holds the SHA-256 of what mheal wrote; a file that is there already is replaced if a record
+has its content. The record is written before the files, with their new and their old content, so that a kill at any
+moment leaves files that a record has, and none that is newer than its record.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..exceptions import UserError, UserFileError
+from .files import reading, replacing
+
+SUFFIX = ".mheal.json"
+FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
+
+
+def record_of(file: Path) -> Path:
+    """The record beside a file: picks.csv.mheal.json of picks.csv."""
+    return file.with_name(file.name + SUFFIX)
+
+
+class Outputs:
+    """The files that a command writes, and the record of them. They are checked at once, before any work.
+
+    files : each with the option that names it
+    record : by default beside the first file
+    inputs : the files that the command reads, by what they are
+    force : whether files may be replaced that mheal did not write, or that were changed since
+    make_folder : whether the folder is made if it is not there
+    """
+
+    def __init__(
+        self, files: Sequence[tuple[str, Path]], inputs: Mapping[str, Iterable[Path]] | None = None, *,
+        force: bool = False, record: Path | None = None, make_folder: bool = False,
+    ) -> None:  # fmt: skip
+        self.record = record or record_of(files[0][1])
+        self.files = [*files, (files[0][0], self.record)]
+        self.force, self.make_folder = force, make_folder
+        pairs = [(path, name) for name, paths in (inputs or {}).items() for path in paths]
+        self._inputs = {one: name for path, name in pairs if (one := _identity(path))}
+        places = [_place(file) for _, file in self.files]
+        for at, (option, file) in enumerate(self.files):
+            if places[at] in places[:at]:
+                raise UserError(f"{file} would be written twice: give {option} another name")
+        self.check()
+
+    def check(self) -> dict[Path, str]:
+        """Refuse what may not be replaced, and folders that are not there; the digests of files that mheal wrote."""
+        ours = {}
+        for option, file in self.files:
+            _refuse_folder(file, self.make_folder)
+            identity = _identity(file)
+            if identity is None:  # nothing there
+                continue
+            if identity in self._inputs:
+                raise UserError(f"{file} is an input ({self._inputs[identity]}): give {option} another name")
+            if not file.is_file():
+                raise UserFileError(f"{file} is a folder or a device: give {option} another name")
+            if file == self.record:
+                known, wrote = _read(file) is not None, False
+            else:
+                known, wrote = False, bool(digests := self._digests(file))
+                if wrote and (digest := sha256(file)) in digests:
+                    known, ours[file] = True, digest
+            if not known and not self.force:
+                why = "has changed since mheal wrote it" if wrote else "was not written by mheal"
+                raise UserError(f"{file} {why}: give {option} another name, or --force to replace it")
+        return ours
+
+    @contextmanager
+    def writing(self, *files: Path, about: Mapping[str, Any] | None = None) -> Iterator[list[Path]]:
+        """Yield a temporary file for each of these; if the block ends well, the record and they take their places.
+
+        about : what the record says beside the digests
+        """
+        folder = _place(self.record).parent
+        with ExitStack() as stack:
+            parts = [stack.enter_context(replacing(file, self.make_folder)) for file in files]
+            yield parts
+            ours = self.check()
+            written = dict(_read(self.record) or {})
+            for file, part in zip(files, parts, strict=True):
+                name = Path(os.path.relpath(_place(file), folder)).as_posix()
+                written[name] = list(dict.fromkeys([sha256(part), ours.get(file, sha256(part))]))
+            text = json.dumps({"mheal": __version__, **(about or {}), FILES: written}, indent=1, ensure_ascii=False)
+            with replacing(self.record, self.make_folder) as record:
+                record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
+                _sync(record, *parts)
+            _sync(folder)
+        _sync(*{part.parent for part in parts})  # of a link, the folder that it leads to
+
+    def _digests(self, file: Path) -> list[str]:
+        """What mheal wrote to a file, as its records and those in its folder have it."""
+        found: list[str] = []
+        for record in {self.record, *file.parent.glob(f"*{SUFFIX}")}:
+            for name, digests in (_read(record) or {}).items():
+                if _place(record.parent / name) == _place(file):
+                    found += digests
+        return found
+
+
+def sha256(file: Path) -> str:
+    """The digest of a file's content."""
+    with reading(file), file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def checksum(files: Iterable[Path]) -> str:
+    """The digest of several files, by name and content, in their order."""
+    total = hashlib.sha256()
+    for file in files:
+        digest = "unreadable"  # what an image may be: it was skipped
+        with suppress(UserFileError) if file.exists() else nullcontext():
+            digest = sha256(file)
+        total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))  # names may not be UTF-8
+    return total.hexdigest()
+
+
+def _read(record: Path) -> dict[str, list[Any]] | None:
+    """The digests in a record; None if it is no record."""
+    with suppress(OSError, ValueError, RecursionError):
+        content = json.loads(record.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and isinstance(content.get(FILES), dict):
+            return {
+                name: known for name, known in content[FILES].items() if isinstance(known, list) and "\0" not in name
+            }
+    return None
+
+
+def _place(file: Path) -> Path:
+    """Where a file is, whatever the way that leads there; a link is a place of its own."""
+    return file.parent.resolve() / file.name
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The same for all names of a file; None if there is no such file."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
+
+
+def _refuse_folder(file: Path, make_folder: bool) -> None:
+    folder = file.parent
+    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, also where we may not look
+        raise UserFileError(f"cannot write {file.name}: {folder} is a file, not a folder")
+    if not make_folder and not os.path.exists(folder):
+        raise UserFileError(f"there is no folder {str(folder)!r} to write {file.name} to: make it first")
+
+
+def _sync(*paths: Path) -> None:
+    """Let the disk have files and folders, before something that relies on them."""
+    for path in paths:
+        if not path.is_dir():
+            with path.open("rb+") as file:
+                os.fsync(file)
+        elif os.name == "posix":
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
