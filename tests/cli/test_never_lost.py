@@ -314,16 +314,17 @@ def test_output_that_is_not_utf8_and_file_names_that_are_not(desk):
         file.write(Path("images/0/000.png").read_bytes())
     Path("images/0/łódź.png").write_bytes(b"not an image")
     for encoding in ("cp1252", "ascii", "utf-8"):
-        line = [sys.executable, "-m", "mheal", "select", "images", "-b", "121", "--no-deduplicate", "-o", "all.csv"]
+        line = [sys.executable, "-m", "mheal", "select", "images", "-b", "120", "--no-deduplicate", "-o", "all.csv"]
         done = subprocess.run(line, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding})
         assert done.returncode == 0, done.stderr
-        assert b"skipped 1 images" in done.stderr
+        assert b"skipped 2 images" in done.stderr
+        assert b"not UTF-8: rename it" in done.stderr
         plan = [sys.executable, "-m", "mheal", "plan", "digits.npy", "-b", "20"]
         done = subprocess.run(plan, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding})
         assert done.returncode == 0, done.stderr
     ids = pl.read_csv("all.csv")["id"].to_list()
-    assert r"0/caf\xe9-\xff.png" in ids
-    pl.read_csv("all.csv").with_columns(label=pl.Series(["x", "y"] * 60 + ["x"])).head(100).write_csv("labels.csv")
+    assert len(ids) == 120
+    pl.read_csv("all.csv").with_columns(label=pl.Series(["x", "y"] * 60)).head(100).write_csv("labels.csv")
     assert run("select images -b 5 --labeled labels.csv -o next.csv -q") == 0
 
 

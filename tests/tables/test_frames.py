@@ -8,6 +8,7 @@ import pytest
 import mheal
 from mheal.exceptions import DataWarning, UserError, UserTypeError
 from mheal.tables.frames import as_polars
+from mheal.validation import as_array
 
 
 def customers(n=200, seed=0):
@@ -90,7 +91,7 @@ def test_rows_without_any_value_are_not_picked():
     assert not {5, 50} & set(picks)
     assert mheal.MHEAL(random_state=0).select(frame, 150).indices.tolist() == picks.indices.tolist()
     with pytest.raises(UserError, match="2 empty rows"):
-        mheal.SphericalKMeans(2).fit(frame)
+        as_array(frame)
 
 
 def test_arrays_of_polars_are_embeddings():
