@@ -146,10 +146,11 @@ class Selection:
         if path.suffix not in SUFFIXES:
             raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
         with reading(path, " (is it a file saved by mheal?)"):
-            frame = read_frame(path)
-            missing = {"row", "cluster", "gain", "radius"} - set(frame.columns)
-            if missing:
+            frame, names = read_frame(path), ["row", "cluster", "gain", "radius"]
+            if missing := {*names} - {*frame.columns}:
                 raise UserError(f"{path.name} has no column {sorted(missing)[0]!r}: is it a file saved by mheal?")
+            if any(dtype.is_nested() for dtype in frame.select(names).dtypes):
+                raise ValueError("it holds lists instead of numbers")
             whole = frame.select(polars.col("row", "cluster").cast(polars.Int64))
             distances = {name: frame[name].cast(float).fill_null(np.inf).to_numpy() for name in ("gain", "radius")}
             reason = frame["reason"].cast(polars.String).fill_null("").to_list() if "reason" in frame.columns else ()

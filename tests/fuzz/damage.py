@@ -124,6 +124,18 @@ def value(data: bytes, rng: random.Random) -> bytes:
     return "\n".join(lines).encode()
 
 
+def column(data: bytes, rng: random.Random) -> bytes:
+    """A field of all objects in JSON, by values of another type."""
+    text = data.decode(errors="ignore")
+    try:
+        tree = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
+        name, some = rng.choice([*tree[0]]), rng.choices(VALUES, k=rng.choice((1, 1, 2)))
+        rows = [json.dumps({**row, name: rng.choice(some)}) for row in tree]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return replace_cell(data, rng)
+    return (f"[{','.join(rows)}]" if text.startswith("[") else "\n".join(rows)).encode()
+
+
 def _changed(tree: Any, rng: random.Random) -> Any:
     inside = [*tree] if isinstance(tree, dict) else [*range(len(tree))] if isinstance(tree, list) else []
     if not inside or rng.random() < 0.15:
@@ -145,8 +157,8 @@ BY_SUFFIX: dict[str, tuple[Mutation, ...]] = {
     ".npy": (header, header, *ANY),
     ".npz": (member, member, header, *ANY),
     ".xlsx": (member, member, member, *ANY),
-    ".json": (value, value, value, value, replace_cell, *ANY),
-    ".jsonl": (value, value, value, replace_cell, *ANY),
+    ".json": (value, value, value, column, replace_cell, *ANY),
+    ".jsonl": (value, value, column, column, replace_cell, *ANY),
     ".csv": (replace_cell, replace_cell, replace_cell, *ANY),
     ".tsv": (replace_cell, replace_cell, *ANY),
     ".txt": (replace_cell, *ANY),

@@ -175,6 +175,7 @@ READERS: dict[str, tuple[str, bytes, Callable[[Path], None]]] = {
     "target-txt": ("y.txt", "\n".join(_WORDS).encode(), _target),
     "target-csv": ("y.csv", _csv(pl.DataFrame({"row": range(ROWS), "label": _WORDS})), _target),
     "target-json": ("y.json", json.dumps(_TASKS).encode(), _target),
+    "target-jsonl": ("y.jsonl", _LABELS.select("label").write_ndjson().encode() * 2, _target),
     "picks-csv": ("picks.csv", _csv(_PICKS), lambda file: _check(Selection.load(file))),
     "picks-jsonl": ("picks.jsonl", _PICKS.write_ndjson().encode(), lambda file: _check(Selection.load(file))),
     "picks-parquet": ("picks.parquet", _made(_PICKS.write_parquet), lambda file: _check(Selection.load(file))),

@@ -128,7 +128,7 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
             columns.pop("id", None)
         if OWN_ID in columns:
             columns[id_column or "id"] = columns[OWN_ID]
-    if "label" in columns and (FLAT in columns or suffix == ".json"):
+    if "label" in columns and (FLAT in columns or any(isinstance(one, list | dict) for one in columns["label"])):
         with reading(file, f": {EXPORT}", MISTYPED):
             columns["label"] = [_joined(value, file.name) for value in columns["label"]]
     return columns

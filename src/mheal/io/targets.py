@@ -29,6 +29,8 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
         or a table, matched by `row` or id where it has such a column and line by line where not
     """
     values, description = _values(target, Path(pool).name, source)
+    if any(isinstance(value, list | dict) for value in values):
+        raise UserError(f"{description} holds lists or groups of values: give one label for each row")
     if len(values) != source.n_rows:
         rows_there = f"{source.n_rows:,} rows" + (f" ({len(source.skipped)} skipped)" if source.skipped else "")
         remedy = "give one for each row, or a table with the columns row (or id) and label"

@@ -159,6 +159,8 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
         return named
     values = table.column(named)
     remedy = f"or leave the column out (--without {named!r}), or name another one (--id)"
+    if values.dtype.is_nested():
+        raise UserError(f"{table.name}: column {named!r} holds lists or groups of values, not ids: change it, {remedy}")
     if values.null_count():
         row = first_row(values.is_null())
         raise UserError(f"{table.name}: row {row} has no id in column {named!r}: fill it in, {remedy}")
