@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +15,12 @@ import reference
 from mheal import SphericalKMeans
 from mheal.backends.cpu.nearest_centers import pack, two_nearest
 from mheal.backends.cpu.points import Points
+
+
+@njit
+def nearest(*arguments):
+    """`two_nearest` is a part of kernels: Python cannot call it."""
+    two_nearest(*arguments)
 
 
 def mixture(n=3000, d=20, k=12, seed=0, dtype=np.float64):
@@ -50,7 +57,7 @@ def test_two_nearest_equals_a_sort(k, dtype):
         X = rng.integers(-3, 4, (60, d)).astype(dtype)
         rows = rng.permutation(60)[:n]
         best, second, where = np.empty(n, dtype), np.empty(n, dtype), np.empty(n, np.int32)
-        two_nearest(X, rows, n, panels, bias, k, best, second, where)
+        nearest(X, rows, n, panels, bias, k, best, second, where)
         scores = X[rows] @ C.T
         ordered = np.sort(scores, axis=1)
         np.testing.assert_array_equal(best, ordered[:, -1])
