@@ -135,7 +135,7 @@ class Strategy(BaseEstimator, ABC):
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
         utility: Any = None, scaling: Scaling | None = None, memory_limit: int | None = None,
         checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = None,
-        progress: bool | Progress = False,
+        progress: bool | Progress | None = None,
     ) -> Selection:  # fmt: skip
         """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
 
@@ -249,7 +249,7 @@ class Strategy(BaseEstimator, ABC):
 
 @contextmanager
 def _opened(
-    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress, X: Any
+    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress | None, X: Any
 ) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     with ExitStack() as stack:

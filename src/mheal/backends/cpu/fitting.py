@@ -95,6 +95,17 @@ def _undecided(high: Any, low: Any, m: int, some: Any) -> int:
     return n
 
 
+@part_of_kernel
+def _changing(rows: Any, m: int, label: Any, where: Any, inverse: Any, first: bool, some: Any, wanted: Any) -> int:
+    """Collect the rows that change hands: as places in `rows`, and as rows of the pool; returns how many."""
+    n = 0
+    for z in range(m):
+        i = rows[z]
+        some[n], wanted[n] = z, i  # no branch: who changes hands is not predictable
+        n += ((label[i] != where[z]) | first) & (inverse[z] > 0)
+    return n
+
+
 @kernel
 def assign_part(
     X: Any, lo: int, hi: int, offset: Any, scale: Any, inverse_norm: Any, weight: Any,
@@ -171,14 +182,9 @@ def assign_part(
         _chords(best, m)
         _chords(second, m)
 
-        changed = 0
         for z in range(m):
-            i = rows[z]
-            upper[i], lower[i] = best[z], second[z]
-            some[changed] = z  # no branch: who changes hands is not predictable
-            changed += ((label[i] != where[z]) | first) & (inverse[z] > 0)
-        for y in range(changed):
-            wanted[y] = rows[some[y]]
+            upper[rows[z]], lower[rows[z]] = best[z], second[z]
+        changed = _changing(rows, m, label, where, inverse, first, some, wanted)
         if not in_place:
             stage(X, wanted, changed, offset, scale, scale[:0], G)
         for y in range(changed):
