@@ -30,8 +30,9 @@ from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
+from .sphere import HEAD
 from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
-from .validation import as_array, as_budget, as_proba, as_utility
+from .validation import as_array, as_budget, as_proba, as_utility, refuse_any_nonfinite, refuse_range
 
 Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -89,6 +90,7 @@ class Pool:
         """The scaled rows; constant columns become 0 where columns are standardised."""
         X = as_array(self.X)
         if self.scaling == "raw":
+            refuse_range(Points.raw(X).norms(), X[:HEAD])
             return X
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
 
@@ -158,6 +160,8 @@ class Strategy(BaseEstimator, ABC):
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
         with _opened(checkpoint, memory_limit, progress, X) as run:
+            if not self.resumable:  # these look for NaN in their own first pass over the pool
+                refuse_any_nonfinite(X, run.yield_point)
             model = None if utility is not None else self._model(X, known, labels, estimator, proba)
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")

@@ -177,6 +177,24 @@ def test_weights_equal_repetition():
     assert a.inertia_ == pytest.approx(b.inertia_)
 
 
+@pytest.mark.parametrize("exponent", [130, 1000, -170, -1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_of_any_size_give_the_same_clusters(exponent, dtype):
+    X = mixture(200, 6, 4, dtype=dtype)
+    weight = np.random.default_rng(0).uniform(0.5, 1, 200)
+    a, b = (SphericalKMeans(4, random_state=0).fit(X, sample_weight=w) for w in (weight, np.ldexp(weight, exponent)))
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    np.testing.assert_array_equal(a.cluster_centers_, b.cluster_centers_)
+    assert np.ldexp(a.inertia_, exponent) == b.inertia_
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_too_long_or_short_are_refused(scale, dtype):
+    with pytest.raises(ValueError, match="rescale"):
+        SphericalKMeans(4).fit((mixture(200) * scale).astype(dtype))
+
+
 def test_zero_rows_do_not_disturb():
     X = mixture(500, 6, 4)
     with_zeros = np.vstack([X, np.zeros((20, 6))])
