@@ -5,7 +5,7 @@ DEMO ?= build/demo
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-reproduction reproduce lint bench docs clean
+.PHONY: demo test boundscheck test-reproduction reproduce lint bench docs clean
 
 demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo ARGS=--force replaces the committed ones
 	$(BIN)/mheal demo --out $(DEMO) $(ARGS)
@@ -13,6 +13,9 @@ demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; D
 test: .venv/.dev ## everything that takes seconds
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --ignore tests/golden
 	OPENBLAS_CORETYPE=Haswell $(BIN)/pytest -n $(JOBS) tests/golden
+
+boundscheck: .venv/.dev ## the tests of kernels, with every index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n $(JOBS) -m "not slow" tests/backends tests/algorithms tests/cluster
 
 test-reproduction: .venv/.dev .venv/.reproduction
 	$(BIN)/pytest -n $(JOBS) -m "not slow" reproduction/tests

@@ -48,3 +48,32 @@ def test_picks_do_not_depend_on_how_a_category_is_written(strategy):
     assert mheal.select(X, 30, strategy=strategy).indices.tolist() == (
         mheal.select(split, 30, strategy=strategy).indices.tolist()
     )
+
+
+def blocks_by_definition(X):
+    """From each column on the shortest run that adds up to 1 in every row."""
+    blocks, at = [], 0
+    while at < X.shape[1]:
+        totals = X[:, at:].cumsum(axis=1)
+        binary = np.cumprod(((X[:, at:] == 0) | (X[:, at:] == 1)).all(axis=0)).astype(bool)
+        full = np.flatnonzero((totals == 1).all(axis=0) & binary)
+        if len(full) and full[0] > 0:
+            blocks.append((at, at + int(full[0]) + 1))
+        at += int(full[0]) + 1 if len(full) else 1
+    return blocks
+
+
+def test_blocks_are_those_of_the_definition():
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(300):
+        rows = int(rng.integers(1, 9))
+        kinds = [
+            lambda n: rng.integers(0, 2, (n, 1)), lambda n: np.zeros((n, 1)), lambda n: np.ones((n, 1)),
+            lambda n: rng.normal(size=(n, 1)), lambda n: np.eye(3)[rng.integers(3, size=n)],
+        ]  # fmt: skip
+        X = np.hstack([kinds[k](rows) for k in rng.integers(len(kinds), size=8)]).astype(float)
+        expected = blocks_by_definition(X)
+        assert one_hot_blocks(X.mean(0), X.std(0), X) == expected
+        found += len(expected)
+    assert found > 300

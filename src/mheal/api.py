@@ -24,7 +24,7 @@ def select(
     utility: Any = None, strategy: str | Strategy = "mheal", n_classes: int | None = None, scaling: Scaling = "auto",
     missing: "Missing" = "impute", deduplicate: bool | Literal["auto"] = "auto", device: str | None = None,
     memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0,
-    progress: bool | Progress = False,
+    progress: bool | Progress | None = None,
 ) -> Selection:  # fmt: skip
     """Pick the n rows of X to label, best first.
 
@@ -71,8 +71,9 @@ def select(
     random_state : int, Generator, RandomState or None
         The same integer gives the same picks, whatever the number of threads. An instance of a strategy that has a
         `random_state` of its own uses that.
-    progress : bool or callable
-        True shows a progress bar; a callable gets (done, total, description).
+    progress : bool, callable or None
+        True shows a progress bar; a callable gets (done, total, description). None: a line on stderr says so where
+        the inner loops have to be compiled first.
 
     Returns
     -------

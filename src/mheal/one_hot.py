@@ -40,21 +40,22 @@ def one_hot_blocks(mean: Float64, deviation: Float64, sample: npt.NDArray[Any]) 
     """Runs of adjacent columns of which one is 1 and the others 0 in each row."""
     variance = mean * (1 - mean)  # what only columns of 0 and 1 have
     binary = ((sample == 0) | (sample == 1)).all(axis=0) & np.isclose(deviation**2, variance, rtol=CLOSE, atol=1e-9)
-    blocks, at = [], 0
-    while at < len(binary):
-        end = _end(at, binary, sample, mean)
-        if end - at > 1:
-            blocks.append((at, end))
-        at = max(end, at + 1)
-    return blocks
-
-
-def _end(at: int, binary: npt.NDArray[np.bool_], sample: npt.NDArray[Any], mean: Float64) -> int:
-    """Where the block that begins at this column ends; `at` itself if none does."""
-    total, column = np.zeros(len(sample)), at
-    while column < len(binary) and binary[column] and total.max() <= 1:
+    blocks, at, total = [], 0, np.zeros(len(sample))  # of the columns from `at` on, in each row
+    for column in range(len(binary)):
+        if not binary[column]:
+            at, total[:] = column + 1, 0
+            continue
         total += sample[:, column]
-        column += 1
-        if (total == 1).all() and abs(mean[at:column].sum() - 1) < CLOSE:
-            return column
-    return at
+        while total.max() > 1:
+            total -= sample[:, at]
+            at += 1
+        while (total == 1).all():
+            if abs(mean[at : column + 1].sum() - 1) < CLOSE:
+                if column > at:
+                    blocks.append((at, column + 1))
+                at, total[:] = column + 1, 0
+            elif sample[:, at].any():
+                break
+            else:  # not a part of the block: it is 1 in other rows
+                at += 1
+    return blocks

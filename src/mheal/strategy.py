@@ -31,8 +31,17 @@ from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
+from .sphere import HEAD
 from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
-from .validation import as_array, as_budget, as_proba, as_utility, is_frame
+from .validation import (
+    as_array,
+    as_budget,
+    as_proba,
+    as_utility,
+    is_frame,
+    refuse_any_nonfinite,
+    refuse_range,
+)
 
 if TYPE_CHECKING:
     from .tables.features import Missing
@@ -93,6 +102,7 @@ class Pool:
         """The scaled rows; constant columns become 0 where columns are standardised."""
         X = as_array(self.X)
         if self.scaling == "raw":
+            refuse_range(Points.raw(X).norms(), X[:HEAD])
             return X
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
 
@@ -139,7 +149,7 @@ class Strategy(BaseEstimator, ABC):
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,
         utility: Any = None, scaling: Scaling | None = None, missing: "Missing" = "impute",
         memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None,
-        random_state: Seed = None, progress: bool | Progress = False,
+        random_state: Seed = None, progress: bool | Progress | None = None,
     ) -> Selection:  # fmt: skip
         """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
 
@@ -166,6 +176,8 @@ class Strategy(BaseEstimator, ABC):
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
         with _opened(checkpoint, memory_limit, progress, X) as run:
+            if not self.resumable:  # these look for NaN in their own first pass over the pool
+                refuse_any_nonfinite(X, run.yield_point)
             model = None if utility is not None else self._model(X, known, labels, estimator, proba)
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
@@ -260,7 +272,7 @@ class Strategy(BaseEstimator, ABC):
 
 @contextmanager
 def _opened(
-    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress, X: Any
+    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress | None, X: Any
 ) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     with ExitStack() as stack:

@@ -1,5 +1,6 @@
 """Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
 
+from collections.abc import Callable
 from operator import index
 from typing import Any, NoReturn
 
@@ -8,11 +9,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .exceptions import UserError, UserTypeError
-from .sphere import to_sphere
+from .sphere import blocks, to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
 REDUCED = 128
 BLOCK = 1 << 14  # rows that are checked together
+LONGEST = 1e15  # of rows that are compared as they are; the shortest is the inverse
 ROUNDED = 0.1  # probabilities written with two decimals may miss a sum of 1 by this much
 
 
@@ -161,6 +163,26 @@ def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
 def is_frame(X: Any) -> bool:
     """Whether X is a pandas or Polars frame."""
     return hasattr(X, "to_numpy") and hasattr(X, "columns")
+
+
+def refuse_range(lengths: npt.NDArray[Any], head: npt.NDArray[Any]) -> None:
+    """Refuse rows whose squared distances would leave the range of float32: they are compared as they are.
+
+    lengths : of all rows
+    head : some of the rows: where all lengths are 0, they tell zeros from rows too short
+    """
+    longest = float(lengths.max())
+    if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(head) != 0).any())):
+        what = f"at most {longest:.2g} long, too {'long' if longest > 1 else 'short'} to compare as they are"
+        raise UserError(f'the rows of X are {what}: rescale X, or use scaling="standard"')
+
+
+def refuse_any_nonfinite(X: npt.NDArray[Any], yield_point: Callable[[], None]) -> None:
+    """Refuse X with NaN or infinity anywhere, by its place; `yield_point` is called between blocks of rows."""
+    for part in blocks(*X.shape):
+        if not np.isfinite(X[part]).all():
+            refuse_nonfinite(X)
+        yield_point()
 
 
 def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:

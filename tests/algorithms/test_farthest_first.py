@@ -17,6 +17,23 @@ def radius(X, rows):
     return np.sqrt(((X[:, None] - X[rows][None]) ** 2).sum(-1)).min(1).max()
 
 
+@pytest.mark.parametrize("pick", [mheal.farthest_first, mheal.facility_location])
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_too_long_or_short_are_refused(pick, scale, dtype):
+    X = (np.random.default_rng(0).normal(size=(500, 8)) * scale).astype(dtype)
+    with pytest.raises(ValueError, match="rescale"):
+        pick(X, 5)
+
+
+@pytest.mark.parametrize("pick", [mheal.farthest_first, mheal.facility_location])
+@pytest.mark.parametrize("exponent", [45, -45])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_picks_do_not_depend_on_the_unit(pick, exponent, dtype):
+    X = np.random.default_rng(0).normal(size=(500, 8)).astype(dtype)
+    np.testing.assert_array_equal(pick(np.ldexp(X, exponent), 50), pick(X, 50))
+
+
 @pytest.mark.parametrize("n", [2, 7, 60, 200])
 def test_farthest_first_equals_brute_incremental(n):
     X = np.random.default_rng(n).standard_normal((200, 6))

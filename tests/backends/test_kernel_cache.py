@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mheal.runtime.progress import COMPILING
+
 CODE = """
 import numpy as np
 from mheal.backends.cpu.grouping import _place, grouped
@@ -13,12 +15,12 @@ print(order.tolist(), ends.tolist(), sum(_place.stats.cache_hits.values()), _pla
 RIGHT = "[1, 0, 2] [0, 1, 3]"
 
 
-def run(cache, tmp, code=CODE, **more):
+def run(cache, tmp, code=CODE, errors="", **more):
     """A new process without a home, which may write nothing but what it is given."""
     environment = os.environ | {"HOME": "/nonexistent", "NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp)} | more
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, errors)
     return done.stdout
 
 
@@ -72,6 +74,24 @@ def test_without_a_writable_folder_there_is_a_private_temporary_one(tmp_path):
     assert run("/proc/no", tmp_path, code, ALLOWED="/nowhere").split()[-1] == "None"
     folder.chmod(0o777)  # others could put code there
     assert run("/proc/no", tmp_path, code, ALLOWED=allowed).split()[-1] == "None"
+
+
+def test_the_first_call_says_that_it_compiles_and_compiles_nothing_twice(tmp_path):
+    code = """
+import collections, numpy as np
+from numba.core import event
+import mheal
+with event.install_recorder("numba:compile") as recorder:
+    mheal.select(np.random.default_rng(0).normal(size=(500, 16)), 20)
+kernels = [found.data["dispatcher"].py_func for _, found in recorder.buffer if found.is_start]
+print(sum(kernel.__module__.startswith("mheal.") for kernel in kernels))
+print(collections.Counter(kernel.__qualname__ for kernel in kernels if kernel.__module__.startswith("mheal."))
+      .most_common(1)[0][1])
+"""
+    compiled, most = run(tmp_path / "cache", tmp_path, code, f"{COMPILING.capitalize()}\n").split()
+    assert int(compiled) > 10
+    assert most == "1"
+    assert run(tmp_path / "cache", tmp_path, code.split("kernels =")[0]) == ""
 
 
 def test_compiling_is_reported_when_it_happens(tmp_path):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numba import njit
 
 from mheal import SphericalKMeans
 from mheal.backends.cpu import quantized
@@ -8,6 +9,17 @@ from mheal.cluster.spherical import lloyd
 from mheal.runtime.memory import MemoryLimit
 
 pytestmark = pytest.mark.skipif(not quantized.usable(10_000, 32, 8), reason="this CPU has no VNNI")
+
+
+@njit
+def quantize(*arguments):
+    """These are parts of kernels: Python cannot call them."""
+    quantized.quantize(*arguments)
+
+
+@njit
+def two_nearest(*arguments):
+    quantized.two_nearest_quantized(*arguments)
 
 
 def unit(X):
@@ -23,9 +35,9 @@ def test_two_nearest_are_found_within_the_tolerance(d, k):
     small = quantized.empty_rows(len(X), d)
     for lo in range(0, 96, quantized.LANES):
         n = min(quantized.LANES, max(0, len(X) - lo))
-        quantized.quantize(X[lo:], n, inverse[lo:], small, lo // quantized.LANES)
+        quantize(X[lo:], n, inverse[lo:], small, lo // quantized.LANES)
     best, second, where = (np.empty(96, np.int32) for _ in range(3))
-    quantized.two_nearest_quantized(small, 0, len(X), *quantized.quantize_centers(C), best, second, where)
+    two_nearest(small, 0, len(X), *quantized.quantize_centers(C), best, second, where)
     cosine = unit(X.astype(np.float64)) @ C.T
     top = np.sort(cosine, axis=1)
     off = quantized.tolerance(d) / quantized.UNIT**2

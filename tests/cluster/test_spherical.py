@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +15,12 @@ import reference
 from mheal import SphericalKMeans
 from mheal.backends.cpu.nearest_centers import pack, two_nearest
 from mheal.backends.cpu.points import Points
+
+
+@njit
+def nearest(*arguments):
+    """`two_nearest` is a part of kernels: Python cannot call it."""
+    two_nearest(*arguments)
 
 
 def mixture(n=3000, d=20, k=12, seed=0, dtype=np.float64):
@@ -50,7 +57,7 @@ def test_two_nearest_equals_a_sort(k, dtype):
         X = rng.integers(-3, 4, (60, d)).astype(dtype)
         rows = rng.permutation(60)[:n]
         best, second, where = np.empty(n, dtype), np.empty(n, dtype), np.empty(n, np.int32)
-        two_nearest(X, rows, n, panels, bias, k, best, second, where)
+        nearest(X, rows, n, panels, bias, k, best, second, where)
         scores = X[rows] @ C.T
         ordered = np.sort(scores, axis=1)
         np.testing.assert_array_equal(best, ordered[:, -1])
@@ -168,6 +175,24 @@ def test_weights_equal_repetition():
     a = SphericalKMeans(4, random_state=0).fit(X, sample_weight=times)
     b = SphericalKMeans(4, random_state=0).fit(np.repeat(X, times, axis=0))
     assert a.inertia_ == pytest.approx(b.inertia_)
+
+
+@pytest.mark.parametrize("exponent", [130, 1000, -170, -1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_of_any_size_give_the_same_clusters(exponent, dtype):
+    X = mixture(200, 6, 4, dtype=dtype)
+    weight = np.random.default_rng(0).uniform(0.5, 1, 200)
+    a, b = (SphericalKMeans(4, random_state=0).fit(X, sample_weight=w) for w in (weight, np.ldexp(weight, exponent)))
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    np.testing.assert_array_equal(a.cluster_centers_, b.cluster_centers_)
+    assert np.ldexp(a.inertia_, exponent) == b.inertia_
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_too_long_or_short_are_refused(scale, dtype):
+    with pytest.raises(ValueError, match="rescale"):
+        SphericalKMeans(4).fit((mixture(200) * scale).astype(dtype))
 
 
 def test_zero_rows_do_not_disturb():

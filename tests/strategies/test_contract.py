@@ -84,6 +84,16 @@ def test_all_rows_that_are_left_can_be_picked_and_no_more(name):
 
 
 @every
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_and_infinity_are_refused(name, value):
+    X, y = wine()
+    X[100, 3] = value
+    fitted = LogisticRegression(max_iter=10).fit(*wine())
+    with pytest.raises(UserError, match=r"X has (NaN|infinity) at row 100, column 3"):
+        pick(name, X, y, 5, estimator=fitted)
+
+
+@every
 def test_one_row_that_is_left_is_picked(name):
     X, y = wine()
     labeled = np.array([row for row in range(30) if row != 17])

@@ -14,12 +14,14 @@ import numpy.typing as npt
 from ..backends.base import Floats, Labels, RowStore
 from ..backends.cpu.grouping import members_at
 from ..energy import CLAMP, potential, squared_chords
+from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
 from ..sphere import blocks
 
 DENSITY_POWER = 1.25
 OUTLIER_FRACTION = 0.05
 FLOOR = 0.01  # of the median spacing: dozens of duplicates would otherwise have an infinite density
+HEAVIEST = 1e15  # and its inverse: products of two weights and a squared distance are in the range of float32
 DEMOTED = 1e-6  # the share of their weight that outliers keep
 
 NEIGHBOURS = 20
@@ -87,7 +89,10 @@ def density_weights(
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0
     sparse = spacing > np.quantile(spacing, 1 - outlier_fraction)
-    weight = np.power(np.maximum(spacing / typical, FLOOR), -1.0 / power).astype(spacing.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        weight = np.power(np.maximum(spacing / typical, FLOOR), -1.0 / power).astype(spacing.dtype)
+    if not (weight.max() <= HEAVIEST and weight.min() >= 1 / HEAVIEST):
+        raise UserError(f"density_power={power:g} makes some rows count infinitely more than others: use a larger one")
     return DensityWeights(weight, np.where(sparse, weight * weight.dtype.type(DEMOTED), weight))
 
 

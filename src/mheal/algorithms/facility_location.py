@@ -17,7 +17,8 @@ from ..backends.base import Rows, RowStore
 from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.facility_gains import gains, similarity
 from ..backends.cpu.points import Points
-from ..validation import as_array, as_budget, as_labeled
+from ..sphere import HEAD
+from ..validation import as_array, as_budget, as_labeled, refuse_range
 from .farthest_first import traverse
 
 REFERENCES = 4096  # rows that represent the pool
@@ -42,7 +43,7 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
     labeled = as_labeled(labeled, len(X))
     n = as_budget(n, len(X) - len(labeled))
     rows = Points.raw(X)
-    rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
+    refuse_range(rows.norms(), X[:HEAD])  # and NaN and infinity by their place, before rows are sampled
     picked = representatives(rows, n, labeled, np.random.RandomState(random_state))
     if len(picked) == n:
         return picked

@@ -17,7 +17,8 @@ from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
 from ..runtime.checkpoint import NullCheckpoint
-from ..validation import as_array, as_budget, as_labeled, as_start
+from ..sphere import HEAD
+from ..validation import LONGEST, as_array, as_budget, as_labeled, as_start, refuse_range
 from .density import OUTLIER_FRACTION, DensityWeights, density_weights, local_spacing
 
 Float64 = npt.NDArray[np.float64]
@@ -73,20 +74,20 @@ def farthest_first(
     rows, weights, first = Points.raw(X), None, 0
     if density_power is not None:
         rng = np.random.RandomState(random_state)
-        rows.norms()  # refuses NaN and infinity by their place, before rows are sampled
+        refuse_range(rows.norms(), X[:HEAD])  # and NaN and infinity by their place, before rows are sampled
         kmeans = SphericalKMeans(auto_clusters(len(X)), max_iter=10, tol=1e-3, random_state=rng)
         labels, centers = sampled_clusters(rows, kmeans, SAMPLE, rng)
         spacing = local_spacing(rows, labels, len(centers))
         weights, first = density_weights(spacing, density_power, outlier_fraction), int(np.argmin(spacing))
     if start is None and len(chosen) == 0:
         start = first
-    if start is None:
-        return traverse(rows, n, chosen, weights)[0]
-    start = as_start(start, len(X), chosen)
-    if n == 1:
-        return np.array([start])
-    rest = traverse(rows, n - 1, np.append(chosen, start), weights)[0]
-    return np.concatenate([[start], rest])
+    first_pick = np.empty(0, np.int64) if start is None else np.array([as_start(start, len(X), chosen)])
+    if len(first_pick) == n:
+        return first_pick
+    found, score, _ = traverse(rows, n - len(first_pick), np.append(chosen, first_pick), weights)
+    if not LONGEST**-2 < score[0] < LONGEST**2:  # mostly because rows are equal
+        refuse_range(rows.norms(), X[:HEAD])
+    return np.append(first_pick, found)
 
 
 def extend(candidates: Candidates, n: int, after_epoch: AfterEpoch | None = None) -> tuple[Rows, Floats]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..exceptions import UserError
 from ..runtime.checkpoint import NullCheckpoint
 from ..sphere import HEAD, begins_on_sphere, unit_lengths
+from ..validation import refuse_range
 from .base import RowStore
 
 
@@ -78,6 +79,8 @@ def _scaled(head: Any, scaling: str, raw: Callable[[], RowStore], standardized: 
     if scaling == "raw" or (scaling == "auto" and begins_on_sphere(head)):
         rows = raw()
         lengths = rows.norms()  # refuses NaN and infinity by their row, before rows are sampled
+        if scaling == "raw":
+            refuse_range(lengths, to_numpy(head[:HEAD]))
         if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(head, rows)):
             return rows
     rows = standardized()

@@ -18,6 +18,8 @@ from ..backends.cpu.points import Points
 from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
 from ..parameters import COUNT, NOT_NEGATIVE, check_parameters
+from ..sphere import HEAD
+from ..validation import refuse_range
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
 SEEDING = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
@@ -59,6 +61,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     True
     """
 
+    inertia_: float
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": COUNT,
         "init": [StrOptions({"k-means++", "random"}), "array-like"],
@@ -91,15 +94,24 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
         """Find the clusters of the rows of X (dense, memory-mapped or CSR); y is ignored."""
         X = self._validate(X, reset=True)
-        weight = None
+        weight, exponent = None, 0
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            exponent = int(np.frexp(weight.max())[1])  # exactly, so that weights fit into the type of X
+            weight = np.ldexp(weight, -exponent)
         check_parameters(self)
         if self.n_clusters > X.shape[0]:
             raise UserError(
                 f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}: use at most {X.shape[0]} clusters"
             )
-        return self.fit_rows(SparseRows(X) if sparse.issparse(X) else Points.raw(X), weight)
+        if sparse.issparse(X):
+            self.fit_rows(SparseRows(X), weight)
+        else:
+            rows = Points.raw(X)
+            refuse_range(rows.norms(), X[:HEAD])
+            self.fit_rows(rows, weight)
+        self.inertia_ = float(np.ldexp(self.inertia_, exponent))
+        return self
 
     def fit_rows(self, rows: UnitRows, weight: Floats | None = None) -> "SphericalKMeans":
         """As `fit`, for rows that were checked and lie in a store of any backend."""

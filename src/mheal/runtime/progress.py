@@ -1,5 +1,6 @@
 """Progress of a long task: reported to a function, and shown by a bar on stderr."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -22,10 +23,14 @@ def as_progress(
 ) -> Iterator[Progress]:
     """What to report to while the block runs: nothing for False, a function itself, for True a bar on stderr.
 
+    None is as False, but a line on stderr says that kernels are compiled.
+
     console : where the bar is drawn. On a console that is no terminal only a line says that kernels are compiled
     delay : seconds before the bar appears
     """
-    if progress is None or progress is False:
+    if progress is None:
+        yield lambda done, total, what: print(what.capitalize(), file=sys.stderr) if what == COMPILING else None
+    elif progress is False:
         yield lambda done, total, what: None
     elif progress is True:
         with _bar(console, delay) as report:

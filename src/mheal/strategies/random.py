@@ -18,7 +18,7 @@ class Random(Strategy):
     name, title = "random", "Random"
     summary = "A random sample: the baseline for every comparison, and hard to beat when labels are many"
     cost = "time and memory N"
-    limits_memory = True  # it reads no row
+    limits_memory = True
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         return pool.rng.permutation(pool.unlabeled)[:n]

@@ -16,7 +16,7 @@ from ..base import Floats, Labels, Rows, made_unit
 from . import quantized
 from .nearest_centers import pack, two_nearest
 from .quantized import LANES, UNIT, quantize, two_nearest_quantized
-from .simd import finite_kernel, kernel, prefetch_row, wide_vectors
+from .simd import finite_part, kernel, part_of_kernel, prefetch_row, wide_vectors
 from .staging import Staged, stage
 
 AT_ONCE = 1 << 25  # bytes of rows between two yield points
@@ -25,7 +25,7 @@ FLUSH = 4096  # rows summed in their own precision before float64 takes over: fl
 SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
 
 
-@finite_kernel
+@finite_part
 def _suspects(a: int, b: int, label: Any, moved: Any, farthest: Any, upper: Any, lower: Any, rows: Any) -> int:
     """Move the bounds of rows a..b along with the centres; collect the rows that may have a new centre."""
     wide_vectors()
@@ -39,7 +39,7 @@ def _suspects(a: int, b: int, label: Any, moved: Any, farthest: Any, upper: Any,
     return m
 
 
-@finite_kernel
+@finite_part
 def _chords(cosine: Any, m: int) -> None:
     """Turn cosines into chords on the unit sphere, in place."""
     wide_vectors()
@@ -51,7 +51,7 @@ def _chords(cosine: Any, m: int) -> None:
         cosine[z] = np.sqrt(cosine[z])
 
 
-@kernel
+@part_of_kernel
 def _dot(x: Any, y: Any) -> Any:
     wide_vectors()
     total = y.dtype.type(0)
@@ -60,7 +60,7 @@ def _dot(x: Any, y: Any) -> Any:
     return total
 
 
-@kernel
+@part_of_kernel
 def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
     """Take u·source[at] and its weight from centre `old` (none if negative) and give them to centre `new`.
 
@@ -76,13 +76,34 @@ def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, pa
             partial[old, t] -= u * source[at, t]
 
 
-@kernel
+@part_of_kernel
 def _settle(partial: Any, sums: Any) -> None:
     """Move what has been summed in the rows' precision to the float64 sums."""
     for c in range(sums.shape[0]):
         for t in range(sums.shape[1]):
             sums[c, t] += partial[c, t]
             partial[c, t] = 0
+
+
+@part_of_kernel
+def _undecided(high: Any, low: Any, m: int, some: Any) -> int:
+    """Collect the rows whose best centre may be no nearer than another; returns how many."""
+    n = 0
+    for z in range(m):
+        some[n] = z
+        n += high[z] <= low[z]
+    return n
+
+
+@part_of_kernel
+def _changing(rows: Any, m: int, label: Any, where: Any, inverse: Any, first: bool, some: Any, wanted: Any) -> int:
+    """Collect the rows that change hands: as places in `rows`, and as rows of the pool; returns how many."""
+    n = 0
+    for z in range(m):
+        i = rows[z]
+        some[n], wanted[n] = z, i  # no branch: who changes hands is not predictable
+        n += ((label[i] != where[z]) | first) & (inverse[z] > 0)
+    return n
 
 
 @kernel
@@ -134,10 +155,7 @@ def assign_part(
             for z in range(m):  # the nearest centre is at most this far, every other one at least that far
                 high[z] = (C.dtype.type(top[z]) - off) * unit
                 low[z] = (C.dtype.type(runner_up[z]) + off) * unit
-            n, looked = 0, some
-            for z in range(m):
-                some[n] = z
-                n += high[z] <= low[z]
+            n, looked = _undecided(high, low, m, some), some
             looks += n
         for y in range(n):
             wanted[y] = rows[looked[y]]
@@ -159,18 +177,14 @@ def assign_part(
                 for z in range(m):
                     row = X[rows[z]] if in_place else staged[z]
                     high[z] = _dot(row, C[small_where[z]]) * inverse[z]
-            best[:m], second[:m], where[:m] = high[:m], low[:m], small_where[:m]
+            for z in range(m):
+                best[z], second[z], where[z] = high[z], low[z], small_where[z]
         _chords(best, m)
         _chords(second, m)
 
-        changed = 0
         for z in range(m):
-            i = rows[z]
-            upper[i], lower[i] = best[z], second[z]
-            some[changed] = z  # no branch: who changes hands is not predictable
-            changed += ((label[i] != where[z]) | first) & (inverse[z] > 0)
-        for y in range(changed):
-            wanted[y] = rows[some[y]]
+            upper[rows[z]], lower[rows[z]] = best[z], second[z]
+        changed = _changing(rows, m, label, where, inverse, first, some, wanted)
         if not in_place:
             stage(X, wanted, changed, offset, scale, scale[:0], G)
         for y in range(changed):

@@ -108,8 +108,8 @@ def cached(dispatcher: Any) -> Any:
 
 @cache
 def _sources() -> str:
-    """A digest of numba's version and all files of kernels: compiled ones hold code of others."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """A digest of numba, whether it checks indices, and all files of kernels: compiled ones hold code of others."""
+    digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import PICKED
-from .simd import kernel, wide_vectors
+from .simd import kernel, part_of_kernel, wide_vectors
 from .staging import stage
 
 CANDIDATES = 128  # rows whose scores are exact after each pick: they fit the innermost caches
@@ -18,7 +18,7 @@ FEW_COLUMNS = 8  # up to here dot products would lose precision and gain no spee
 NOWHERE = np.iinfo(np.int64).max
 
 
-@kernel
+@part_of_kernel
 def distance2(a: Any, b: Any) -> Any:
     """|a − b|² of two rows, by differences."""
     s = a.dtype.type(0)
@@ -35,10 +35,12 @@ def first_scores(
 ) -> None:  # fmt: skip
     """Squared lengths, and scores against the first pick, of members lo..hi."""
     wide_vectors()
-    G = np.empty((64, X.shape[1]), pick.dtype)
+    G, rows = np.empty((64, X.shape[1]), pick.dtype), np.empty(64, np.int64)
     for a in range(lo, hi, 64):
         n = min(64, hi - a)
-        stage(X, members[a : a + n], n, offset, scale, factor, G)
+        for z in range(n):
+            rows[z] = members[a + z]
+        stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = q = pick.dtype.type(0)
             for t in range(pick.size):
@@ -50,7 +52,7 @@ def first_scores(
             score[a + z] = s * weight[a + z] * pick_weight
 
 
-@kernel
+@part_of_kernel
 def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S: Any, out: Any) -> None:
     """out[z] = min over picks j of |G[z] − P[j]|²·P_weight[j], for z < n."""
     wide_vectors()
@@ -75,7 +77,9 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
             v = (norm2[z] + q - two * s_j[z]) * c
             out[z] = v if v < out[z] else out[z]
     # Where a point nearly coincides with a pick the formula above cancels: take differences instead.
-    heaviest = P_weight.max()
+    heaviest = P_weight[0]
+    for j in range(1, w):
+        heaviest = max(heaviest, P_weight[j])
     for z in range(n):
         if out[z] < P.dtype.type(1e-4) * norm2[z] * heaviest:
             out[z] = big
@@ -109,7 +113,7 @@ def catch_up(
             seen[todo[a + z]] = t
 
 
-@kernel
+@part_of_kernel
 def _kth_largest(values: Any, n: int, k: int, scratch: Any) -> Any:
     """The k-th largest (from 1) of values[:n], by quickselect."""
     for i in range(n):
@@ -184,13 +188,13 @@ def cut_ties(score: Any, bound: Any, room: int, out: Any, m: int) -> tuple[int, 
     return kept, dropped
 
 
-@kernel
+@part_of_kernel
 def _beats(value: Any, at: int, bound: Any, bound_at: int) -> bool:
     """Whether (value, at) may be picked before anything outside: larger, or equal with a lower row."""
     return value >= 0 and (value > bound or (value == bound and at < bound_at))
 
 
-@kernel
+@part_of_kernel
 def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
              t: int, S: Any, near: Any) -> None:  # fmt: skip
     """Apply to points G[:n] (at most CHUNK of them) the picks since the one that the stalest has seen."""
@@ -236,7 +240,8 @@ def advance(
         for y in range(m):
             i = few[y]
             h_score[y], h_norm2[y], h_weight[y], h_seen[y] = score[i], norm2[i], weight[i], seen[i]
-            H[y] = G[i]
+            for c in range(d):
+                H[y, c] = G[i, c]
             if h_score[y] > h_score[top]:
                 top = y
         if not _beats(h_score[top], front[few[top]], bound, bound_at):
@@ -252,7 +257,9 @@ def advance(
             if not _beats(h_score[best], front[few[best]], limit, limit_at):
                 break
             picked[t], gain[t] = front[few[best]], h_score[best]
-            P[t], P_norm2[t], P_weight[t] = H[best], h_norm2[best], placed[few[best]]
+            P_norm2[t], P_weight[t] = h_norm2[best], placed[few[best]]
+            for c in range(d):
+                P[t, c] = H[best, c]
             h_score[best] = PICKED
             for y in range(m):
                 v = distance2(H[y], P[t]) * P_weight[t] * h_weight[y]

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .simd import Arrays, Vectors, kernel, prefetch_row, wide_vectors
+from .simd import Arrays, Vectors, part_of_kernel, prefetch_row, wide_vectors
 
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
@@ -74,7 +74,8 @@ def _tile(many: bool) -> Any:
         vectors: Any,
     ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            for vectors in (1, 2, 3, 4, -2, -3, -4):
+            quads = (-2, -3, -4) if signature.args[3].dtype == types.float32 else ()
+            for vectors in (1, 2, 3, 4, *quads):
                 with builder.if_then(builder.icmp_signed("==", args[9], args[9].type(vectors))):
                     n_rows = ROWS[abs(vectors) - 1] if many else 1
                     _emit(context, builder, signature.args, args, n_rows, abs(vectors), vectors < 0)
@@ -165,7 +166,7 @@ def _compete(vec: Vectors, top: Any, runner_up: Any, number: Any, best: Any, sec
 _tile_many, _tile_one = _tile(True), _tile(False)
 
 
-@kernel
+@part_of_kernel
 def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
     """Start loading the rows that will be needed a little later; behind the last one, its neighbours in the pool."""
     for i in range(z + AHEAD, z + AHEAD + count):
@@ -174,7 +175,7 @@ def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
             prefetch_row(X, row)
 
 
-@kernel
+@part_of_kernel
 def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
     """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
     wide_vectors()

@@ -26,11 +26,13 @@ def _spacing_part(
     m, d = R.shape
     G, S = np.zeros((CHUNK, d), R.dtype), np.empty((m, CHUNK), R.dtype)
     nearest, carry = np.empty((neighbours, CHUNK), R.dtype), np.empty(CHUNK, R.dtype)
-    norm2 = np.zeros(CHUNK, R.dtype)
+    norm2, rows = np.zeros(CHUNK, R.dtype), np.empty(CHUNK, np.int64)
     far, two = R.dtype.type(3e38), R.dtype.type(2)  # a plain 2 would take numba to float64
     for a in range(0, members.size, CHUNK):
         n = min(CHUNK, members.size - a)
-        stage(X, members[a : a + n], n, offset, scale, factor, G)
+        for z in range(n):
+            rows[z] = members[a + z]
+        stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = R.dtype.type(0)
             for t in range(d):

@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.threads import single_threaded_blas
 from ..base import Float64, Floats, Index, Scores
 from .lazy_scores import CHUNK, FEW_COLUMNS, distance2
-from .simd import finite_kernel, kernel, wide_vectors
+from .simd import finite_part, kernel, wide_vectors
 from .staging import Staged, stage
 
 LANES = 64  # numbers whose maximum is taken side by side
@@ -44,7 +44,7 @@ class PickList:
         return self.P, self.norm2, self.weight
 
 
-@finite_kernel
+@finite_part
 def _squares(S: Any, w: int, norm2: Any, P_norm2: Any, P_weight: Any, least: Any) -> None:
     """Turn dots S[j, z] into |G[z] − P[j]|²·P_weight[j]; least[z] is the smallest of them."""
     wide_vectors()
@@ -59,7 +59,7 @@ def _squares(S: Any, w: int, norm2: Any, P_norm2: Any, P_weight: Any, least: Any
             least[z] = v if v < least[z] else least[z]
 
 
-@finite_kernel
+@finite_part
 def _fall(S: Any, w: int, weight: Any, score: Any, worst: Any) -> None:
     """Scores fall with each pick; worst[j] is raised to the largest left after pick j.
 
@@ -106,13 +106,16 @@ def _radii_part(
             if d > FEW_COLUMNS:
                 np.dot(Q, G.T, S[:w])
                 _squares(S, w, q, P_norm2[j : j + w], c, least)
-            heaviest = c.max()
+            heaviest = c[0]
+            for y in range(1, w):
+                heaviest = max(heaviest, c[y])
             for z in range(n):  # where a point nearly coincides with a pick, dots cancel
                 if d <= FEW_COLUMNS or least[z] < P.dtype.type(1e-4) * q[z] * heaviest:
                     for y in range(w):
                         S[y, z] = distance2(G[z], Q[y]) * c[y]
             _fall(S, w, own, left, worst[j : j + w])
-        score[a : a + n] = left[:n]
+        for z in range(n):
+            score[a + z] = left[z]
 
 
 def radii(points: Staged, picks: PickList, weight: Floats) -> tuple[Float64, Scores]:

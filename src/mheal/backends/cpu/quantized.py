@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .simd import Arrays, Vectors, finite_kernel, kernel, wide_vectors
+from .simd import Arrays, Vectors, finite_part, part_of_kernel, wide_vectors
 
 _PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni", False))
 _TYPED_AS_PAIRS = binding.llvm_version_info[0] < 21  # LLVM's operands used to be 32-bit words, now they are the numbers
@@ -59,7 +59,7 @@ def quantize_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.ND
     return np.ascontiguousarray(pairs), bias.reshape(panels, width)
 
 
-@finite_kernel
+@finite_part
 def quantize(U: Any, n: int, inverse: Any, out: Any, at: int) -> None:
     """The unit rows U[z]·inverse[z], z < n ≤ LANES, to vector number `at` of `out`; lanes without a row become 0."""
     wide_vectors()
@@ -131,7 +131,7 @@ def _tile(n_centers: int) -> Any:
 _tile_many, _tile_few = _tile(MANY), _tile(FEW)
 
 
-@kernel
+@part_of_kernel
 def two_nearest_quantized(
     quantized: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any
 ) -> None:

@@ -19,9 +19,19 @@ def kernel(function: Callable[..., Any]) -> Any:
     return cached(njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function))
 
 
-def finite_kernel(function: Callable[..., Any]) -> Any:
+def part_of_kernel(function: Callable[..., Any], finite: bool = False) -> Any:
+    """A function that only kernels call: compiled and kept as a part of these.
+
+    finite : neither infinities nor NaNs can occur
+    """
+    fastmath = True if finite else FASTMATH
+    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what Python would call it by takes long to compile
+    return njit(nogil=True, fastmath=fastmath, error_model="numpy", **alone)(function)
+
+
+def finite_part(function: Callable[..., Any]) -> Any:
     """The same, where neither infinities nor NaNs can occur."""
-    return cached(njit(nogil=True, fastmath=True, error_model="numpy")(function))
+    return part_of_kernel(function, finite=True)
 
 
 class Arrays:
@@ -130,7 +140,7 @@ def wide_vectors(typingctx: Any) -> Any:
     return types.void(), codegen
 
 
-@kernel
+@part_of_kernel
 def prefetch_row(X: Any, i: int) -> None:
     """Start loading row i: the hardware alone does not overlap these loads with arithmetic."""
     step = 64 // X.itemsize

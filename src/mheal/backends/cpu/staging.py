@@ -48,7 +48,7 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
     d = X.shape[1]
     for z in range(n):
         if z + 8 < n:
-            prefetch_row(X, np.int64(rows[z + 8]))
+            prefetch_row(X, rows[z + 8])
         i = rows[z]
         if offset.size:
             for t in range(d):
@@ -215,7 +215,8 @@ class Staged:
     def take(self, rows: Index) -> Floats:
         out = np.empty((len(rows), self.X.shape[1]), self.dtype)
         for lo, hi in spans(len(rows), PASS_ROWS if self.limit is None else FEW_ROWS):
-            stage(self.X, rows[lo:hi], hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
+            some = rows[lo:hi].astype(np.int64, copy=False)  # one type of row numbers: kernels compile for each
+            stage(self.X, some, hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
             self.yield_point()
         return out
 

@@ -19,7 +19,7 @@ from .graphs import capture
 from .placed import Placed
 
 FRONT = 1 << 29  # bytes of the front at most
-CACHE = 1 << 20  # bytes of a processor's cache that rows may take
+CACHE = 1 << 18  # bytes of a processor's cache that rows may take: each pick reads them all
 FEWEST = 512  # rows whose scores are kept exact
 
 
