@@ -117,7 +117,7 @@ def checksum(files: Iterable[Path]) -> str:
     total = hashlib.sha256()
     for file in files:
         digest = "unreadable"  # what an image may be: it was skipped
-        with suppress(UserFileError) if file.exists() else nullcontext():
+        with suppress(UserFileError) if os.path.lexists(file) else nullcontext():
             digest = sha256(file)
         total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))  # names may not be UTF-8
     return total.hexdigest()
