@@ -77,8 +77,8 @@ def best(found: Measured, kind: str, name: str, folder: str, title: str) -> Entr
     most = most_seeds(places)
     answers = [place.answer(most) for place in places]
     above = f"above all others at {answers.count('yes')} of {len(places)} numbers of labels"
-    clusters = f"with {CLASSES[name]} clusters of DEC's codes"
-    why = f"{clusters} {_against_random(found, name, places)}; {above}, below some at {answers.count('no')}; {_seeds(found, name)}"
+    ours = f"with {CLASSES[name]} clusters of DEC's codes {_against_random(found, name, places)}"
+    why = f"{ours}; {above}, below some at {answers.count('no')}; {_seeds(found, name)}"
     return Entry(folder, title, f"{BEST[kind]}, on {dataset(name)}", best_verdict(places), why)
 
 
