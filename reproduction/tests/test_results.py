@@ -41,7 +41,7 @@ def test_rows_name_the_version_that_made_them_and_protocols_no_default_of_mheal(
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_page_is_made_from_its_rows_byte_for_byte(folder, tmp_path):
     name = next(name for name, one in EXPERIMENTS.items() if one.folder == folder)
-    for source in {folder, "table3"} if folder in ("table4", "table5") else {folder}:
+    for source in {folder, "table3"} if folder in ("table4", "table5", "readings") else {folder}:
         shutil.copytree(RESULTS / source, tmp_path / source)
     before = (tmp_path / folder / "README.md").read_text()
     after = load(name).write(tmp_path / folder, None, False)

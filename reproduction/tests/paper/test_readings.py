@@ -6,6 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mheal import PaperMHEAL
 from mheal.strategy import Pool
 from mheal_reproduction.experiments import load
+from mheal_reproduction.paper.readings.digits import measure, reading
 from mheal_reproduction.paper.readings.experiment import protocol
 from mheal_reproduction.paper.readings.grid import (
     BUDGETS,
@@ -159,3 +160,10 @@ def test_a_quick_run_measures_what_is_missing(digits, tmp_path):
     assert all(0 < value < 1 for one in new.values() for value in one["accuracy"].values())
     assert "No row is missing." in text
     assert {"readings.png", "readings_network.png"} < {path.name for path in out.iterdir()}
+
+
+def test_digits_have_rows_of_the_algorithm_the_control_and_random():
+    for method, setting in ((PAPER, reading(None).setting), (CONTROL, reading(10).setting), (RANDOM, "")):
+        found = measure("digits", method, setting, 3)["accuracy"]
+        assert list(found) == [10, 20, 50, 100]
+        assert 0.2 < found[10] < found[50] < found[100] < 0.97

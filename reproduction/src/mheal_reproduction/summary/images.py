@@ -8,6 +8,7 @@ from ..paper.figure11.experiment import size_of
 from ..paper.figure11.page import verdicts
 from ..paper.images.lost import mheal_loss
 from ..paper.images.measured import Measured
+from ..paper.images.methods import CLASSES
 from ..paper.images.picture import PAPER, RANDOM, figure_number
 from ..paper.images.pools import KINDS
 from ..paper.images.published import BUDGETS, accuracies
@@ -76,7 +77,8 @@ def best(found: Measured, kind: str, name: str, folder: str, title: str) -> Entr
     most = most_seeds(places)
     answers = [place.answer(most) for place in places]
     above = f"above all others at {answers.count('yes')} of {len(places)} numbers of labels"
-    why = f"{_against_random(found, name, places)}; {above}, below some at {answers.count('no')}; {_seeds(found, name)}"
+    ours = f"with {CLASSES[name]} clusters of DEC's codes {_against_random(found, name, places)}"
+    why = f"{ours}; {above}, below some at {answers.count('no')}; {_seeds(found, name)}"
     return Entry(folder, title, f"{BEST[kind]}, on {dataset(name)}", best_verdict(places), why)
 
 

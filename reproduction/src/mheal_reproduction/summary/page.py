@@ -6,11 +6,11 @@ from pathlib import Path
 from mheal.runtime.files import replacing
 
 from ..report import table, wrapped
-from . import clustering, costs, images, matching, ours, pruning, readings, svm
+from . import clustering, images, matching, ours, pruning, readings, svm
 from .entries import Entry, Results
 from .theory import THEORY
 
-PARTS = (costs, pruning, clustering, matching, images, readings, svm)
+PARTS = (pruning, clustering, matching, images, readings, svm)
 WORDS = ("reproduced", "refuted", "not reproduced")
 
 

@@ -1,10 +1,12 @@
-"""Theorem 1 and Figures 6 to 8: bounds, pruning speed, error and labels of IWAL and MHEAL."""
+"""What the paper derives: the costs of its searches, Theorem 1, and Figures 6 to 8 on IWAL and MHEAL."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from ..paper import theorem1
+from ..paper.complexity import CLAIMS, METHODS, exponent
+from ..paper.complexity import verdict as verdict_on_cost
 from ..paper.pruning.figure6 import faster, speed_up
 from ..paper.pruning.figure7 import POOLED, better
 from ..paper.pruning.figure8 import EPSILONS, fewer
@@ -16,11 +18,22 @@ ALL = len(DATASETS)
 
 
 def entries(results: Results) -> Iterator[Entry]:
-    """Theorem 1, then the figures."""
+    """The costs, Theorem 1, then the figures."""
+    yield from _costs(results)
     yield _theorem(results)
     yield _speed(results)
     yield _error(results)
     yield _labels(results)
+
+
+def _costs(results: Results) -> Iterator[Entry]:
+    values = results.values("complexity")
+    for claim in CLAIMS:
+        word, _, off = verdict_on_cost(values, claim).partition(": ")
+        counted = [f"{size}^{exponent(values, claim, size, METHODS[0], 'distances'):.1f}" for size in claim.exponents]
+        why = off or f"counted distances grow as {' '.join(counted)}"
+        verdict = "refuted" if word == "refuted" else "reproduced"
+        yield Entry("complexity", claim.place, f"the cost is {claim.words}", verdict, why)
 
 
 def _theorem(results: Results) -> Entry:

@@ -78,6 +78,7 @@ The recipe depends on the number of labels alone; it was set by what random labe
 
 - Methods of a seed start with the same 20 labels, drawn at random and counted. On CIFAR, Random and methods that query
   the model start with all labels of the first column, except {QUERIES}.
+- {PAPER} has as many clusters as there are classes, a reading of ours; `results/readings` has others on MNIST.
 - Methods that use no model pick from features: {PAPER} from codes of DEC, methods named SimCLR from features of SimCLR,
   the others from codes of an autoencoder. Hierarchical uses such codes and the labels of its earlier picks.
 - The remaining methods query the model, that is the network; VAAL trains one of its own.

@@ -13,7 +13,7 @@ STARTS = ("cold", "warm")
 RANDOM_SEEDS = 20  # of Random with a support vector machine, which takes a second
 SPACES = ("codes", "unit pixels", "pixels")
 LEARNT_SPACES = ("moved codes", "DEC codes")  # by autoencoders that are trained for hours without a GPU
-NETWORK, SVM = "network", "SVM"
+NETWORK, SVM, LOGISTIC = "network", "SVM", "logistic regression"
 FIRST_SPACES, FIRST_CLUSTERS, CONTROLLED = SPACES[:2], (100, 10, None, 50, 200), (100,)
 
 
@@ -61,7 +61,7 @@ def readings(learner: str, spaces: Sequence[str] = SPACES, starts: Sequence[str]
 
 def by_setting(spaces: Sequence[str] = SPACES + LEARNT_SPACES) -> dict[str, Reading]:
     """Readings by the setting in which rows name them."""
-    return {one.setting: one for learner in (NETWORK, SVM) for one in readings(learner, spaces)}
+    return {one.setting: one for learner in (NETWORK, SVM, LOGISTIC) for one in readings(learner, spaces)}
 
 
 def ordered_units(seeds: int, spaces: Sequence[str]) -> list[Key]:

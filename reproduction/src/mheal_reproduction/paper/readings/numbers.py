@@ -51,6 +51,13 @@ class Found:
         return Standing(reading, random, control, off)
 
 
+def compared(found: Found, learner: str) -> list["Standing"]:
+    """Readings that can be compared with Random; where some have several seeds, these alone."""
+    standings = [found.standing(one) for one in found.readings if one.learner == learner]
+    most = max((one.random.seeds for one in standings), default=0)
+    return [one for one in standings if one.random.seeds >= min(most, 2) > 0]
+
+
 class Difference(NamedTuple):
     """Mean of some values minus that of others, and half of the 95 % interval by Welch: the two are not paired."""
 

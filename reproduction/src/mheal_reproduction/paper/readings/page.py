@@ -8,7 +8,7 @@ from ...rows import Row
 from ..images.published import accuracies
 from ..images.words import mean_and_spread, points, signed
 from .grid import BUDGETS, CONTROL, NETWORK, PAPER, RANDOM, SVM, k_text, ordered_units, random_setting
-from .numbers import Found, Standing
+from .numbers import Found, Standing, compared
 from .spaces import SCALING
 
 PICTURES = {NETWORK: "readings_network.png", SVM: "readings.png"}
@@ -55,15 +55,16 @@ def verdict(found: Found) -> str:
     """Where Algorithm 2 is above Random, and which reading comes nearest to the paper's numbers."""
     words = []
     for learner, title in LEARNERS.items():
-        standings = [found.standing(one) for one in found.readings if one.learner == learner]
+        standings = compared(found, learner)
         if not standings:
             continue
         places = Counter(one.random.place for one in standings)
         counts = ", ".join(f"{places[place]} {place}" for place in ("above", "level", "below") if places[place])
-        best = max(standings, key=lambda one: one.random.mean if one.random.seeds else -1)
+        best = max(standings, key=lambda one: one.random.mean)
+        energy = sum(one.energy == "above" for one in standings)
         words.append(
             f"{title}: against Random, of {len(standings)} readings on MNIST {counts}; the best has {_name(best)}: "
-            f"{best.random.words} points"
+            f"{best.random.words} points; the energy adds to random rows of the clusters in {energy}"
         )
     nearest = _nearest([found.standing(one) for one in found.readings if one.learner == NETWORK])
     if nearest:

@@ -45,9 +45,10 @@ def draw(path: Path, found: Found, learner: str) -> None:
 
 
 def _panel(ax: Any, found: Found, learner: str, space: str, at: int) -> None:
-    places = np.arange(len(CLUSTERS))
+    numbers = [k for k in CLUSTERS if any(one.clusters == k and one.learner == learner for one in found.readings)]
+    places = np.arange(len(numbers))
     for (method, start), (colour, style, label) in LINES.items():
-        values = [found.curves(method, Reading(learner, space, k, start).setting)[:, at] for k in CLUSTERS]
+        values = [found.curves(method, Reading(learner, space, k, start).setting)[:, at] for k in numbers]
         some = np.array([len(one) > 0 for one in values])
         if some.any():
             mean = np.array([one.mean() for one in values if len(one)])
@@ -59,8 +60,8 @@ def _panel(ax: Any, found: Found, learner: str, space: str, at: int) -> None:
     printed = accuracies("clean", "mnist")["MHEAL"].get(found.budgets[at])
     if learner == NETWORK and printed is not None:
         ax.axhline(printed, color="#000000", linestyle=":", linewidth=1.4, label="the paper's number")
-    ax.set_xticks(places, [k_text(k) for k in CLUSTERS])
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_xticks(places, [k_text(k) for k in numbers])
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
 
