@@ -39,7 +39,7 @@ MODES = {
     "unit": MHEAL(scaling="unit", random_state=0),
 }
 each_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-PREFIX = [name for name in MODES if name != "paper"]  # its start depends on the quota: see MHEAL.start_length
+PREFIX = [name for name in MODES if name != "paper"]  # its start depends on the budget: see PaperMHEAL.start_length
 
 
 def clusters_of(mode, Y):

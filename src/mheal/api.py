@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from sklearn.base import clone
 
 from .exceptions import UserError, UserTypeError
+from .parameters import Seed
 from .runtime.checkpoint import NullCheckpoint
 from .runtime.progress import Progress
 from .scaling import Scaling
 from .selection import Selection
 from .strategies import get
-from .strategy import Seed, Strategy
+from .strategy import Strategy
 
 if TYPE_CHECKING:
     from .tables.features import Missing

@@ -1,4 +1,4 @@
-"""Hyperspherical energy: its value (Eq. 1), its gradient (Eq. 3), and the distances between pairs."""
+"""Hyperspherical energy (Eq. 1), and the distances between pairs that it is made of."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,6 @@ from .exceptions import UserError
 from .sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
 CLAMP = 1e-12  # shortest chord an energy sees: pools hold duplicates, and E_s of two equal points is infinite
-TIES = 1e-12  # scores closer than this (relatively) differ by rounding only
 squared_chords = exact_squared_distances  # ‖a − b‖² of every two rows, without cancellation
 
 
@@ -50,37 +49,6 @@ def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, 
         energy[np.tril_indices(len(energy))] = 0.0  # keeps j > i
         total += float(energy.sum())
     return total / (n * (n - 1) / 2) if mean else total
-
-
-def log_product(W: npt.ArrayLike) -> float:
-    """log L, the sum of the log chords of all pairs (Eq. 2 and 5): minus E_0, so larger is better.
-
-    The product itself leaves the range of float64 within a few hundred points.
-    """
-    return -hyperspherical_energy(W, s=0.0)
-
-
-def energy_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
-    """∇E_s with respect to each unit row of W, (N, d); s = 2 is Eq. 3.
-
-    Σ_j −s (ŵ_i − ŵ_j) / ‖ŵ_i − ŵ_j‖^{s+2}, with 1 in place of s for s = 0. Coincident rows have no direction
-    to part in and exert no force on each other.
-    """
-    _check_s(s)
-    U = unit_rows(W)[0].astype(np.float64, copy=False)
-    gradient = np.empty_like(U)
-    for rows in blocks(len(U), len(U)):
-        sq = squared_chords(U[rows], U)
-        weight = np.where(sq > CLAMP**2, potential(np.maximum(sq, CLAMP**2), s + 2), 0.0)  # 0: coincident rows
-        gradient[rows] = weight @ U - weight.sum(axis=1)[:, None] * U[rows]
-    return (s or 1.0) * gradient
-
-
-def riemannian_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
-    """∇E_s along the sphere, (N, d): the part of `energy_gradient` tangent to it at each unit row."""
-    U = unit_rows(W)[0]
-    gradient = energy_gradient(U, s)
-    return gradient - np.einsum("ij,ij->i", gradient, U)[:, None] * U
 
 
 def _check_s(s: float) -> None:

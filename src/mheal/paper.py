@@ -9,7 +9,7 @@ import numpy.typing as npt
 from .algorithms.within_clusters import spread_within_clusters
 from .backends import open_rows
 from .cluster import SphericalKMeans
-from .cluster.sampled import clustered
+from .cluster.sampled import sampled_clusters
 from .exceptions import UserError
 from .parameters import Count, NotNegative
 from .scaling import Scaling
@@ -20,22 +20,28 @@ from .strategy import Pool, Strategy
 class PaperMHEAL(Strategy):
     """Algorithm 2 as printed: farthest-first inside each spherical cluster, the same number of rows from each.
 
-    Rows are standardised and projected to the sphere, and clustered by spherical k-means. In each cluster, rotation
-    around the centre gives `n_starts` candidates for the first pick (Eq. 10–11); the farthest-first sequence with the
-    largest product of chords is kept (Eq. 12). Picks in one cluster do not depend on those in others.
+    Rows are clustered on the sphere. In each cluster, rotation around the centre gives `n_starts` candidates for the
+    first pick (Eq. 10–11); the farthest-first sequence with the largest product of chords is kept (Eq. 12). Picks in
+    one cluster do not depend on those in others. It picks outliers first; `MHEAL` is the default for that reason.
 
-    Where the paper gives no detail or cannot be taken literally: rotation starts do not repeat (the printed recursion
-    alternates between two rows), the first candidate is random, the remainder of n / n_clusters goes to the largest
-    clusters, and picks of the clusters alternate. It picks outliers first; `MHEAL` is the default for that reason.
+    Where the paper gives no detail or cannot be taken literally, it is read as follows:
+
+    - Columns are standardised before rows are projected to the sphere.
+    - k-means starts from random rows, runs ten times of at most 60 iterations, and keeps the best.
+    - The first candidate is a random row of the cluster. Candidates do not repeat, as the printed recursion does after
+      two rows; their number, the m iterations of rotation, is 10.
+    - Sequences that rank the candidates are as long as the cluster's share of n.
+    - A cluster with a labelled row starts from its labelled rows, without candidates and Eq. 12.
+    - The remainder of n / n_clusters goes to the largest clusters, and picks of the clusters alternate.
 
     Parameters
     ----------
     n_clusters : int
     n_starts : int
         Candidates for the first pick of a cluster.
-    start_length : int or "quota"
-        Length of the sequences that rank the candidates. "quota", the paper's, is the cluster's share of n: picks for a
-        small budget are then not the first picks of a larger one.
+    start_length : int or "balanced"
+        Length of the sequences that rank the candidates. "balanced", the paper's, is the cluster's share of n: picks
+        for a small budget are then not the first picks of a larger one.
     direction : "tangent" or "chord"
         Direction of a row from the centre: along the great circle, or along the straight line.
     scaling : "unit", "standard", "raw" or "auto"
@@ -51,7 +57,7 @@ class PaperMHEAL(Strategy):
     n_clusters: Count = 10
     _: KW_ONLY
     n_starts: Count = 10
-    start_length: Count | Literal["quota"] = "quota"
+    start_length: Count | Literal["balanced"] = "balanced"
     direction: Literal["tangent", "chord"] = "tangent"
     scaling: Scaling = "unit"
     init: Literal["random", "k-means++"] | Annotated[npt.ArrayLike, "array-like"] = "random"
@@ -63,21 +69,23 @@ class PaperMHEAL(Strategy):
     name, title = "mheal-paper", "MHEAL (paper)"
     summary = "The published algorithm, as printed: farthest-first inside spherical clusters; picks outliers first"
     cost = "time n_starts·N·budget·d / clusters, memory N"
-    kind = "one-shot"  # starts are ranked by sequences as long as the quota
+    kind = "one-shot"  # starts are ranked by sequences whose length depends on n
     backends = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
 
     def _pick(self, pool: Pool, n: int) -> Selection:
         rng, run, X = pool.random_state, pool.checkpoint, pool.X
         if self.n_clusters > len(X):
-            raise UserError(f"n_clusters is {self.n_clusters}, but X has only {len(X)} rows: ask for at most {len(X)}")
+            raise UserError(f"n_clusters is {self.n_clusters}, but X has only {len(X)} rows: use at most {len(X)}")
         if run.on_disk:
             run.begin(self._described(pool, n))
         kmeans = SphericalKMeans(
             self.n_clusters, init=self.init, max_iter=self.max_iter, tol=self.tol, random_state=rng.randint(2**31)
         )
         with open_rows(X, pool.scaling, device=self.device, checkpoint=run) as store:
-            rows, clusters, centers = clustered(store, kmeans, None, pool.scaling, rng, run)
+            clusters, centers = sampled_clusters(store, kmeans, None, rng, run)
+            rows = store.unit() if pool.scaling == "unit" else store
+            rows.forget_norms()  # what follows needs the memory
             picks = spread_within_clusters(
                 rows, n, pool.labeled, clusters, centers, balance_clusters=True, n_starts=self.n_starts,
                 start_length=self.start_length, direction=self.direction, rng=rng, checkpoint=run,

@@ -1,7 +1,7 @@
 """Rows of unit length are taken to be embedded already: their columns share one unit, and are compared as they are.
 
 To give every column the same spread would make as much of the last principal column as of the first.
-`benchmarks/labels/spaces` measures what that costs.
+`benchmarks/labels/scaling` measures what that costs.
 """
 
 from typing import Any, Literal

@@ -22,7 +22,7 @@ from .algorithms.within_clusters import spread_balanced, spread_within_clusters
 from .backends import form_of, open_rows
 from .backends.base import RowStore
 from .cluster import SphericalKMeans
-from .cluster.sampled import SAMPLE, auto_clusters, clustered
+from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from .duplicates import Distinct, distinct
 from .exceptions import UserError
 from .parameters import Count, Positive, check_parameters
@@ -116,7 +116,8 @@ class MHEAL(Strategy):
             picks, clusters = self._spread(pool, n, weights)
         else:
             picks, clusters = self._spread_distinct(pool, n, weights, same)
-        reasons = self._reasons(pool, picks, clusters, weights)
+        what = "utility" if pool.model is None else "uncertainty"
+        reasons = _reasons(picks, clusters, weights, what, self._representatives(pool.labeled))
         return Selection(picks.rows, clusters[picks.rows], picks.gain, picks.radius, reasons)
 
     def _spread_distinct(
@@ -166,9 +167,11 @@ class MHEAL(Strategy):
         n = rows.shape[0]
         k = auto_clusters(n) if self.n_clusters == "auto" else int(self.n_clusters)
         if k > n:
-            raise UserError(f"n_clusters is {k}, but X has only {n} rows: ask for at most {n}")
+            raise UserError(f"n_clusters is {k}, but X has only {n} rows: use at most {n}")
         kmeans = SphericalKMeans(k, max_iter=10, tol=1e-3, random_state=rng.randint(2**31))
-        rows, clusters, centers = clustered(rows, kmeans, SAMPLE, scaling, rng, run)
+        clusters, centers = sampled_clusters(rows, kmeans, SAMPLE, rng, run)
+        rows = rows.unit() if scaling == "unit" else rows
+        rows.forget_norms()  # what follows needs the memory
         if self.density_power is None:
             return rows, clusters, centers, None
         spacing = run.stage("spacing", lambda: {"r": local_spacing(rows, clusters, len(centers))})["r"]
@@ -180,23 +183,6 @@ class MHEAL(Strategy):
         if self.density_power is None or self.balance_clusters or not self.across_clusters:
             return 0
         return max(0, self.n_representatives - len(labeled))
-
-    def _reasons(
-        self, pool: Pool, picks: Ranking, clusters: npt.NDArray[np.int32], weights: Scores | None
-    ) -> list[str]:
-        first, size = self._representatives(pool.labeled), np.bincount(clusters)
-        what = "utility" if pool.model is None else "uncertainty"
-        reasons = []
-        for at, (row, gain) in enumerate(zip(picks.rows.tolist(), picks.gain.tolist(), strict=True)):
-            counted = "" if weights is None else f"; {what} {weights[row]:.2f} of the largest"
-            where = f"cluster {clusters[row]} of {size[clusters[row]]:,} rows{counted}"
-            if at < first:
-                reasons.append(f"Represents rows similar to it, in {where}.")
-            elif np.isfinite(gain):
-                reasons.append(f"Far from all labelled and earlier rows (distance {gain:.3g}), in {where}.")
-            else:
-                reasons.append(f"The first pick, in {where}.")
-        return reasons
 
     def energy(self, X: Any, rows: Any) -> Scores:
         """Energy of every beginning of these rows of X: the mean over pairs of −log of their weighted distance.
@@ -210,3 +196,20 @@ class MHEAL(Strategy):
         with open_rows(X, self.scaling, device=self.device) as store:
             points, _, _, density = self._measured(store, self.scaling, rng, NullCheckpoint())
             return density_energy(points.take(rows), np.ones(len(rows)) if density is None else density.weight[rows])
+
+
+def _reasons(
+    picks: Ranking, clusters: npt.NDArray[np.int32], weights: Scores | None, what: str, representatives: int
+) -> list[str]:
+    """Why each row was picked. `what` is the name of the weights; the first picks are `representatives`."""
+    size, reasons = np.bincount(clusters), []
+    for at, (row, gain) in enumerate(zip(picks.rows.tolist(), picks.gain.tolist(), strict=True)):
+        counted = "" if weights is None else f"; {what} {weights[row]:.2f} of the largest"
+        where = f"cluster {clusters[row]} of {size[clusters[row]]:,} rows{counted}"
+        if at < representatives:
+            reasons.append(f"Represents rows similar to it, in {where}.")
+        elif np.isfinite(gain):
+            reasons.append(f"Far from all labelled and earlier rows (distance {gain:.3g}), in {where}.")
+        else:
+            reasons.append(f"The first pick, in {where}.")
+    return reasons

@@ -22,9 +22,9 @@ from .backends import form_of, to_numpy
 from .backends.cpu.points import Points
 from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool, resolve_estimator
-from .exceptions import UserError, UserTypeError
+from .exceptions import UserError
 from .frames import frame_pool
-from .parameters import allowed, check_parameters
+from .parameters import Seed, allowed, check_parameters, random_streams
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
@@ -50,7 +50,6 @@ Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
 Kind = Literal["ranked", "one-shot", "adaptive"]
-Seed = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class Strategy(BaseEstimator, ABC):
             random_state = getattr(self, "random_state", None)
         if (checkpoint is not None or memory_limit is not None) and not isinstance(random_state, Integral):
             raise UserError("a checkpoint or memory_limit needs an integer random_state, so that a run can be resumed")
-        rng, older_rng = _random(random_state)
+        rng, older_rng = random_streams(random_state)
         check_parameters(self)
         index, kept = X.index if hasattr(X, "iloc") else None, None  # of a pandas frame
         if is_frame(X):
@@ -175,10 +174,14 @@ class Strategy(BaseEstimator, ABC):
             raise UserError(f"{self.name} learns from labels, which some rows of labeled do not have: leave these out")
         if self.needs_labels and not len(labels):
             raise UserError(f"{self.name} learns from labels: give labeled and y, or use mheal, which needs none")
-        with _opened(checkpoint, memory_limit, progress, X) as run:
+        with _opened(checkpoint, memory_limit, progress) as run:
+            if run.limit is not None:
+                run.limit.add(X)
             if not self.resumable:  # these look for NaN in their own first pass over the pool
                 refuse_any_nonfinite(X, run.yield_point)
-            model = None if utility is not None else self._model(X, known, labels, estimator, proba)
+            given = estimator is not None or proba is not None
+            wanted = given or (utility is None and (self.needs_model or self.uses_model) and len(labels) > 0)
+            model = self._model(X, known, labels, estimator, proba) if wanted else None
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
             if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
@@ -235,10 +238,8 @@ class Strategy(BaseEstimator, ABC):
     def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Any:
         """The model to query: the one given, else one that is fitted on the labels.
 
-        None where none is of use; with a warning, where the labels are of no use to one that nobody asked for.
+        None, with a warning, where the labels do not suffice for a model that is not required.
         """
-        if proba is None and estimator is None and not ((self.needs_model or self.uses_model) and len(labels)):
-            return None
         if form_of(X) == "dask":
             raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
         model = estimator if is_fitted(estimator) else None
@@ -272,14 +273,13 @@ class Strategy(BaseEstimator, ABC):
 
 @contextmanager
 def _opened(
-    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress | None, X: Any
+    checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress | None
 ) -> Iterator[NullCheckpoint]:
     """The checkpoint of a run; its folder is deleted when all goes well."""
     with ExitStack() as stack:
         report, limit = stack.enter_context(as_progress(progress)), None
         if memory_limit is not None:
             limit = stack.enter_context(MemoryLimit(memory_limit))
-            limit.add(X)
             if checkpoint is None:  # scratch files need a folder
                 checkpoint = Path(stack.enter_context(TemporaryDirectory(prefix="mheal-"))) / "run"
         if isinstance(checkpoint, NullCheckpoint):
@@ -293,17 +293,3 @@ def _opened(
         yield run
     if run is not checkpoint:
         run.end()
-
-
-def _random(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomState]:
-    """The same seed or stream in both of NumPy's forms."""
-    if random_state is None or isinstance(random_state, Integral):
-        try:
-            return np.random.default_rng(random_state), np.random.RandomState(random_state)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise UserError(f"random_state must be between 0 and 2**32 − 1, got {random_state!r}") from error
-    if isinstance(random_state, np.random.Generator):
-        return random_state, np.random.RandomState(random_state.bit_generator)
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state), random_state
-    raise UserTypeError(f"random_state must be an integer, a Generator, a RandomState or None, got {random_state!r}")

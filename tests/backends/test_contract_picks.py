@@ -119,8 +119,8 @@ def test_clusters_that_share_the_budget(backend, weighted, labeled):
         yield spread_balanced(rows, 30, labeled, labels, 5, weights)
         for balance in (False, True):
             yield spread_within_clusters(
-                rows, 30, labeled, labels, centers, weights, balance_clusters=balance, n_starts=4, start_length="quota",
-                direction="tangent", rng=np.random.RandomState(0),
+                rows, 30, labeled, labels, centers, weights, balance_clusters=balance, n_starts=4,
+                start_length="balanced", direction="tangent", rng=np.random.RandomState(0),
             )  # fmt: skip
 
     for found, expected in zip(pick(backend.raw(X)), pick(Memory().raw(X)), strict=True):

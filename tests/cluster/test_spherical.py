@@ -254,15 +254,6 @@ def test_plus_plus_starts_better_than_random():
     assert np.mean(plus) < np.mean(random)
 
 
-def test_progress_is_reported(capsys):
-    seen = []
-    SphericalKMeans(3, max_iter=4, tol=0, verbose=1, callback=lambda *a: seen.append(a), random_state=0).fit(mixture())
-    assert 2 <= len(seen) <= 4
-    assert [run for run, _, _ in seen] == [0] * len(seen)
-    assert [iteration for _, iteration, _ in seen] == list(range(1, len(seen) + 1))
-    assert capsys.readouterr().out.count("iteration") == len(seen)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -15,7 +15,7 @@ from mheal.algorithms.within_clusters import spread_balanced, spread_within_clus
 from mheal.backends.cpu.points import Points
 from mheal.backends.cpu.staging import Sizes, moments
 from mheal.cluster import SphericalKMeans
-from mheal.cluster.sampled import clustered
+from mheal.cluster.sampled import sampled_clusters
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun, mark
 from mheal.runtime.files import Lock
 from mheal.runtime.memory import MemoryLimit
@@ -43,7 +43,7 @@ def balanced(rows, labels, centers, n, labeled, rng, run, weighted=True):
 def within(rows, labels, centers, n, labeled, rng, run, weighted=True):
     weights = _weights(rows, labels, centers, run) if weighted else None
     return spread_within_clusters(
-        rows, n, labeled, labels, centers, weights, balance_clusters=not weighted, n_starts=4, start_length="quota",
+        rows, n, labeled, labels, centers, weights, balance_clusters=not weighted, n_starts=4, start_length="balanced",
         direction="tangent", rng=rng, checkpoint=run,
     )  # fmt: skip
 
@@ -72,7 +72,8 @@ def pick(mode, A, n, run=None, labeled=NONE):
     found = run.stage("moments", lambda: dict(zip(("mean", "deviation"), moments(A, run.limit), strict=True)))
     rows = Points.standardized(A, (found["mean"], found["deviation"]), run.limit, SMALL)
     kmeans = SphericalKMeans(6, max_iter=10, random_state=0)
-    rows, labels, centers = clustered(rows, kmeans, None if mode == "as printed" else 2000, "auto", rng, run)
+    labels, centers = sampled_clusters(rows, kmeans, None if mode == "as printed" else 2000, rng, run)
+    rows.forget_norms()
     way, options = MODES[mode]
     picks = way(rows, labels, centers, n, labeled, rng, run, **options)
     return picks.rows.tolist(), picks.gain.tolist(), picks.radius.tolist()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mheal.energy import log_product
 from mheal.sphere import unit_rows
+from mheal_reproduction.theory.gradient import log_product
 from mheal_reproduction.theory.sequential import best_start, greedy, sequential
 
 

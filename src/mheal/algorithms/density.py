@@ -82,9 +82,9 @@ def density_weights(
     The sparsest rows, a share `outlier_fraction` of all, are picked only when nothing else is left.
     """
     if not power > 0:
-        raise ValueError(f"density_power must be positive, got {power!r}")
+        raise UserError(f"density_power must be positive, got {power!r}: 1 follows the density, larger values less")
     if not 0 <= outlier_fraction < 1:
-        raise ValueError(f"outlier_fraction must be between 0 and 1, got {outlier_fraction!r}")
+        raise UserError(f"outlier_fraction must be at least 0 and less than 1, got {outlier_fraction!r}")
     typical = float(np.median(spacing))
     if typical == 0:
         typical = float(np.max(spacing)) or 1.0

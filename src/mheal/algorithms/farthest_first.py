@@ -160,19 +160,17 @@ def spread(
     rows: RowStore, n: int, labeled: Rows, weights: DensityWeights | None = None, lead: Rows | None = None,
     checkpoint: NullCheckpoint | None = None,
 ) -> Ranking:  # fmt: skip
-    """n rows of the whole pool, away from labelled ones (Eq. 8); `lead` come first, else the densest row starts."""
+    """n rows of the whole pool, away from labelled ones (Eq. 8).
+
+    Rows that were picked otherwise, `lead`, come first; their distances are measured as those of all others. Without
+    labels and `lead` the densest row starts.
+    """
     checkpoint = checkpoint or NullCheckpoint()
-    if lead is not None and len(lead):
-        return _after_lead(rows, n, labeled, weights, lead[:n], checkpoint)
-    start = labeled if len(labeled) else np.array([densest(rows, weights)])
-    found, score, left = traverse(rows, n - (len(labeled) == 0), start, weights, checkpoint=checkpoint)
-    return Ranking.of_scores(found if len(labeled) else np.concatenate([start, found]), score, left)
-
-
-def _after_lead(
-    rows: RowStore, n: int, labeled: Rows, weights: DensityWeights | None, lead: Rows, checkpoint: NullCheckpoint
-) -> Ranking:
-    """Rows that were picked otherwise come first; their distances are measured as those of all others."""
+    if lead is None or not len(lead):
+        start = labeled if len(labeled) else np.array([densest(rows, weights)])
+        found, score, left = traverse(rows, n - (len(labeled) == 0), start, weights, checkpoint=checkpoint)
+        return Ranking.of_scores(found if len(labeled) else np.concatenate([start, found]), score, left)
+    lead = lead[:n]
     chosen = np.concatenate([labeled, lead])
     weight, candidate = weights or DensityWeights.equal(rows)
     picks = rows.picks(len(chosen))
@@ -190,14 +188,14 @@ def _after_lead(
         return {"radius": radius[-len(lead) :], **known}
 
     measured = checkpoint.stage("radii", measure)
-    start = Ranking(lead, before, measured["radius"])
+    leading = Ranking(lead, before, measured["radius"])
     if len(lead) == n:
-        return start
+        return leading
     first = None
     if "norm2" in measured:  # passed on rather than kept: the traversal changes the scores
         first = Scores(measured.pop("norm2"), measured.pop("score"), len(chosen))
-    found = traverse(rows, n - len(lead), chosen, weights, first=first, checkpoint=checkpoint)
-    return start + Ranking.of_scores(*found)
+    then = traverse(rows, n - len(lead), chosen, weights, first=first, checkpoint=checkpoint)
+    return leading + Ranking.of_scores(*then)
 
 
 def densest(rows: RowStore, weights: DensityWeights | None, members: npt.NDArray[Any] | None = None) -> int:

@@ -45,7 +45,7 @@ def spread_balanced(
 
 def spread_within_clusters(
     rows: RowStore, n: int, labeled: Rows, labels: Labels, centers: Floats, weights: DensityWeights | None = None, *,
-    balance_clusters: bool, n_starts: int, start_length: int | Literal["quota"], direction: Kind,
+    balance_clusters: bool, n_starts: int, start_length: int | Literal["balanced"], direction: Kind,
     rng: np.random.RandomState, checkpoint: NullCheckpoint | None = None,
 ) -> Ranking:  # fmt: skip
     """Algorithm 2, steps 4–9: farthest-first inside each cluster, as if there were no other, then merged."""
@@ -99,7 +99,7 @@ def spread_cluster(
     if len(starts) == 1:
         rows, score, left = sequence(starts[0], n)
     else:
-        length = min(n if how["start_length"] == "quota" else int(how["start_length"]), len(members))
+        length = min(n if how["start_length"] == "balanced" else int(how["start_length"]), len(members))
         scores = own.first_scores(np.array(starts))
         runs = [sequence(start, length, score) for start, score in zip(starts, scores, strict=True)]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])

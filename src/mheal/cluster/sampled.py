@@ -19,41 +19,31 @@ def auto_clusters(n: int) -> int:
 
 
 def sampled_clusters(
-    rows: RowStore, kmeans: SphericalKMeans, sample: int | None, rng: np.random.RandomState
-) -> tuple[Labels, Floats]:
-    """A label for each row, and the unit centres, fitted on at most `sample` rows (None: on all)."""
-    n = rows.shape[0]
-    if sample is None or n <= max(sample, kmeans.n_clusters):
-        kmeans.fit_rows(rows)
-        labels, centers = kmeans.labels_, kmeans.cluster_centers_
-        labels[~rows.nonzero()] = -1
-    else:
-        some = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
-        centers = kmeans.fit_rows(rows.subset(some)).cluster_centers_
-        labels = rows.assign(centers)
-    nowhere = labels < 0
-    if nowhere.any():
-        labels[nowhere] = _nearest_to_origin(rows, labels, len(centers))
-    return labels, centers
+    rows: RowStore, kmeans: SphericalKMeans, sample: int | None, rng: np.random.RandomState,
+    checkpoint: NullCheckpoint | None = None,
+) -> tuple[Labels, Floats]:  # fmt: skip
+    """A spherical cluster for each row (Eq. 9), and the unit centres, as a stage of the checkpoint.
 
-
-def clustered(
-    rows: RowStore, kmeans: SphericalKMeans, sample: int | None, scaling: str, rng: np.random.RandomState,
-    checkpoint: NullCheckpoint,
-) -> tuple[RowStore, Labels, Floats]:  # fmt: skip
-    """The rows that distances are measured between, a spherical cluster for each (Eq. 9), and the unit centres.
-
-    Rows are clustered as a stage of the checkpoint, and after it projected to the sphere if `scaling` is "unit".
+    sample : the centres are fitted on at most this many rows; None: on all
     """
+    n = rows.shape[0]
 
     def cluster() -> Arrays:
-        return dict(zip(("labels", "centers"), sampled_clusters(rows, kmeans, sample, rng), strict=True))
+        if sample is None or n <= max(sample, kmeans.n_clusters):
+            kmeans.fit_rows(rows)
+            labels, centers = kmeans.labels_, kmeans.cluster_centers_
+            labels[~rows.nonzero()] = -1
+        else:
+            some = np.sort(rng.choice(n, max(sample, kmeans.n_clusters), replace=False))
+            centers = kmeans.fit_rows(rows.subset(some)).cluster_centers_
+            labels = rows.assign(centers)
+        nowhere = labels < 0
+        if nowhere.any():
+            labels[nowhere] = _nearest_to_origin(rows, labels, len(centers))
+        return {"labels": labels, "centers": centers}
 
-    labels, centers = checkpoint.stage("clusters", cluster, rng).values()
-    if scaling == "unit":
-        rows = rows.unit()
-    rows.forget_norms()  # what follows needs the memory
-    return rows, labels, centers
+    found = (checkpoint or NullCheckpoint()).stage("clusters", cluster, rng)
+    return found["labels"], found["centers"]
 
 
 def _nearest_to_origin(rows: RowStore, labels: Labels, k: int) -> int:

@@ -1,7 +1,6 @@
 """SphericalKMeans: clusters of directions, as a scikit-learn estimator, and Lloyd's iterations on the sphere."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -41,8 +40,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     n_init : int or "auto"; runs, of which the best is kept. "auto": 10 for "random", else 1
     max_iter : int
     tol : float; stop when the centres move by less than this fraction of a column's variance
-    verbose : int; 1 prints a line per iteration
-    callback : callable(run, iteration, shift) or None; called after each iteration
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -78,8 +75,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 60,
         tol: float = 1e-4,
-        verbose: int = 0,
-        callback: Callable[[int, int, float], None] | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -87,8 +82,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.verbose = verbose
-        self.callback = callback
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
@@ -120,17 +113,14 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             seed = np.random.RandomState(seed.bit_generator)
         rng = check_random_state(seed)
 
-        def one(run: int) -> Clustering:
-            start = self._seed(rows, weight, rng)
-            return lloyd(rows, start, weight, self.max_iter, self.tol, partial(self._report, run))
-
         if not isinstance(self.init, str):
             runs = 1
         elif self.n_init == "auto":
             runs = 10 if self.init == "random" else 1
         else:
             runs = int(self.n_init)
-        best = min((one(run) for run in range(runs)), key=lambda result: result.inertia)
+        found = (lloyd(rows, self._seed(rows, weight, rng), weight, self.max_iter, self.tol) for _ in range(runs))
+        best = min(found, key=lambda result: result.inertia)
         self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_ = best
         self._n_features_out = len(self.cluster_centers_)
         return self
@@ -193,12 +183,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         w = np.ones(len(usable)) if weight is None else weight[usable]
         return X.directions(usable[X.plus_plus(usable, w, self.n_clusters, rng)])
 
-    def _report(self, run: int, iteration: int, shift: float) -> None:
-        if self.verbose:
-            print(f"SphericalKMeans run {run + 1}, iteration {iteration}: centres moved {shift:.3g}")
-        if self.callback is not None:
-            self.callback(run, iteration, shift)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -216,13 +200,11 @@ class Clustering(NamedTuple):
 
 
 def lloyd(
-    rows: UnitRows, centers: Floats, weight: Floats | None = None, max_iter: int = 60, tol: float = 1e-4,
-    progress: Callable[[int, float], None] | None = None,
-) -> Clustering:  # fmt: skip
+    rows: UnitRows, centers: Floats, weight: Floats | None = None, max_iter: int = 60, tol: float = 1e-4
+) -> Clustering:
     """Spherical k-means from these unit centres; rows of length 0 carry no weight.
 
-    Ends when the centres rest, or move by less than `tol` times the mean variance of a column. `progress` is called
-    with each iteration and the squared distance that the centres moved.
+    Ends when the centres rest, or move by less than `tol` times the mean variance of a column.
     """
     C = centers.astype(rows.dtype)
     fitting = rows.fitting(len(C), weight)
@@ -234,10 +216,8 @@ def lloyd(
             enough = tol * max(0.0, 1.0 - float(mean @ mean)) / len(mean)
         new = _updated(C, fitting)
         moved = np.linalg.norm(new.astype(np.float64) - C, axis=1)
-        C, shift = new, float(moved @ moved)
-        if progress:
-            progress(iteration, shift)
-        if shift <= enough:
+        C = new
+        if float(moved @ moved) <= enough:
             break
     fitting.assign(C)  # labels that belong to the final centres
     return Clustering(C, fitting.labels(), _inertia(C, fitting), iteration)

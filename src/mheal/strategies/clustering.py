@@ -10,7 +10,7 @@ from ..backends.cpu.distances import squared_distances
 from ..backends.cpu.points import Points
 from ..parameters import Count
 from ..strategy import Array, Pool, Rows, Strategy
-from .common import fill_with_farthest, nearest_distance, sample
+from .common import fill_with_farthest, nearest_distance, ranks, sample
 
 LARGE = 20_000  # pools with more rows are clustered on batches
 BATCH = 5000
@@ -72,8 +72,7 @@ class TypiClust(Strategy):
         free = free[size[labels[free]] >= self.min_cluster_size]
         by_cluster = free[np.lexsort((free, spread[free], labels[free]))]  # clusters together, most typical rows first
         own = labels[by_cluster]
-        rank = np.arange(len(own)) - np.searchsorted(own, own)
-        return fill_with_farthest(pool, by_cluster[np.lexsort((place[own], rank))][:n], n)
+        return fill_with_farthest(pool, by_cluster[np.lexsort((place[own], ranks(own)))][:n], n)
 
 
 def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
@@ -173,7 +172,7 @@ class Medoids:
 
     def __init__(self, distance: Array, medoids: Rows, fixed: Array) -> None:
         self.distance, self.medoids = distance, medoids.copy()
-        # Any number above all distances stands for "none": it cancels out of every comparison of swaps.
+        # Any number above all distances represents "none": it cancels out of every comparison of swaps.
         self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)
         n = len(distance)
         self.nearest = np.empty(n, np.int64)

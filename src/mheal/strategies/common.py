@@ -18,6 +18,11 @@ def sample(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= size else np.sort(rng.choice(rows, size, replace=False))
 
 
+def ranks(groups: Array) -> Rows:
+    """The place of each element among the equal ones before it, from 0; `groups` ascends."""
+    return np.arange(len(groups)) - np.searchsorted(groups, groups)
+
+
 def smallest_first(pool: Pool, rows: Rows, score: Array, n: int) -> Rows:
     """The `n` rows with the smallest scores, smallest first. Ties are broken at random."""
     shuffled = pool.rng.permutation(len(rows))

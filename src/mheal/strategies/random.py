@@ -10,6 +10,7 @@ from ..cluster.spherical import SphericalKMeans
 from ..parameters import Count
 from ..selection import Selection
 from ..strategy import Pool, Rows, Strategy
+from .common import ranks
 
 
 class Random(Strategy):
@@ -47,8 +48,7 @@ class Stratified(Strategy):
         free = pool.rng.permutation(pool.unlabeled)
         free = free[np.argsort(labels[free], kind="stable")]  # clusters together, in random order within each
         own = labels[free]
-        rank = np.arange(len(own)) - np.searchsorted(own, own)
         # The r-th row of a cluster has its turn at (r + a random start) / size: every prefix is in proportion.
-        turn = (labeled[own] + rank + pool.rng.random(k)[own]) / size[own]
+        turn = (labeled[own] + ranks(own) + pool.rng.random(k)[own]) / size[own]
         rows = free[np.argsort(turn, kind="stable")][:n]
         return replace(Selection.of(rows), cluster=labels[rows])

@@ -3,9 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from mheal.energy import TIES, hyperspherical_energy, potential, riemannian_gradient, squared_chords
+from mheal.energy import hyperspherical_energy, potential, squared_chords
 from mheal.sphere import Float64, Floats, Rows, Seed, blocks, unit_rows
 
+from .gradient import TIES, riemannian_gradient
 from .sequential import greedy, pool_rows, start_row
 
 

@@ -6,8 +6,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mheal.energy import TIES, first_max, potential, squared_chords
+from mheal.energy import first_max, potential, squared_chords
 from mheal.sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
+
+from .gradient import TIES
 
 TABLE_ROWS = 4096  # in pools up to this size the chords of all pairs are kept
 

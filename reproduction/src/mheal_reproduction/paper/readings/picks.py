@@ -10,8 +10,7 @@ import numpy.typing as npt
 from mheal import PaperMHEAL, SphericalKMeans
 from mheal.algorithms.within_clusters import members_of, spread_within_clusters, turns_of
 from mheal.backends import open_rows
-from mheal.cluster.sampled import clustered
-from mheal.runtime.checkpoint import NullCheckpoint
+from mheal.cluster.sampled import sampled_clusters
 from mheal.scaling import Scaling
 
 Rows = npt.NDArray[np.int64]
@@ -36,8 +35,7 @@ def cluster(X: npt.NDArray[Any], k: int, scaling: Scaling, rng: np.random.Random
         k, init=own.init, n_init=runs, max_iter=own.max_iter, tol=own.tol, random_state=rng.randint(2**31)
     )
     with open_rows(X, scaling) as store:
-        _, labels, centers = clustered(store, kmeans, None, scaling, rng, NullCheckpoint())
-    return Clustering(labels, centers)
+        return Clustering(*sampled_clusters(store, kmeans, None, rng))
 
 
 def paper_picks(
