@@ -19,7 +19,6 @@ from mheal import MHEAL, PaperMHEAL
 from mheal.algorithms.facility_location import representatives
 from mheal.backends import open_rows
 from mheal.runtime.checkpoint import NullCheckpoint
-from mheal.sphere import unit_rows
 
 X = load_digits().data.astype(np.float32)
 
@@ -85,11 +84,6 @@ def test_deterministic(mode):
 @pytest.mark.parametrize("name", PREFIX)
 def test_prefix_property(name):
     np.testing.assert_array_equal(MODES[name].select(X, 30).indices, MODES[name].select(X, 90).indices[:30])
-
-
-def test_paper_has_the_prefix_property_with_a_fixed_start_length():
-    fixed = PaperMHEAL(random_state=0, start_length=5)
-    np.testing.assert_array_equal(fixed.select(X, 30).indices, fixed.select(X, 90).indices[:30])
 
 
 @each_mode
@@ -177,45 +171,6 @@ def test_radius_is_the_cover_radius_of_the_pool():
     for t in (0, 9, 24):
         nearest = np.sqrt(((X[:, None] - X[picks.indices[: t + 1]][None]) ** 2).sum(-1)).min(1)
         assert picks.radius[t] == pytest.approx(nearest.max(), rel=1e-4)
-
-
-@pytest.mark.parametrize("budget", [7, 100, 333])
-@pytest.mark.parametrize("mode", ["paper", "balanced", "balanced in clusters without density"])
-def test_quota_sums_to_budget_and_is_balanced(mode, budget):
-    picks = clone(MODES[mode]).set_params(n_clusters=10).select(X, budget)
-    counts = np.bincount(picks.cluster, minlength=10)
-    assert counts.sum() == budget
-    assert counts.max() - counts.min() <= 1
-    for t in range(1, budget + 1):  # every prefix too: the clusters alternate
-        prefix = np.bincount(picks.cluster[:t], minlength=10)
-        assert prefix.max() - prefix.min() <= 1
-
-
-def test_remainder_goes_to_the_largest_clusters():
-    labels = clusters_of(MODES["paper"], X)
-    picks = MODES["paper"].select(X, 13)
-    sizes, counts = np.bincount(labels), np.bincount(picks.cluster, minlength=10)
-    assert set(np.flatnonzero(counts == 2)) == set(np.argsort(-sizes, kind="stable")[:3])
-
-
-def test_small_clusters_give_their_share_to_others():
-    rng = np.random.default_rng(0)
-    Y = np.vstack([[[1.0, 0, 0], [1.01, 0, 0]], rng.standard_normal((300, 3)) + np.array([0, 9, 9])])
-    picks = MHEAL(2, balance_clusters=True, scaling="raw", random_state=0).select(Y, 40)
-    assert sorted(np.bincount(picks.cluster)) == [2, 38]
-
-
-def test_paper_equals_a_plain_algorithm_2():
-    Y = X[:600].astype(np.float64) + np.random.default_rng(0).normal(scale=0.01, size=(600, 64))
-    paper = PaperMHEAL(5, random_state=0)
-    labels = clusters_of(paper, Y)
-    U = unit_rows((Y - Y.mean(axis=0)) / Y.std(axis=0))[0]
-    centers = unit_rows(np.array([U[labels == c].sum(0) for c in range(5)]))[0]
-    rng = np.random.RandomState(0)
-    rng.randint(2**31, size=2)  # of a sparse pool's reduction, and of the clustering
-    seeds = rng.randint(2**31, size=5)
-    expected = reference.algorithm2(U, labels, centers, 53, 10, seeds)
-    np.testing.assert_array_equal(paper.select(Y, 53).indices, expected)
 
 
 def test_spreading_equals_its_definition():

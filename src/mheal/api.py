@@ -33,7 +33,7 @@ def select(
     ----------
     X : array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor, Dask array or list of lists
         (rows, columns) of numbers. A frame may also hold categories, dates, numbers written as text ("€5") and missing
-        values; columns that name rows or hold labels are left out. A `DataWarning` says what was done.
+        values; columns that name rows or hold labels are left out. A `DataWarning` reports what was done.
     n : int
         Number of rows to pick.
     labeled : row numbers, boolean mask over the rows, Selection or None
@@ -73,8 +73,8 @@ def select(
         The same integer gives the same picks, whatever the number of threads. An instance of a strategy that has a
         `random_state` of its own uses that.
     progress : bool, callable or None
-        True shows a progress bar; a callable gets (done, total, description). None: a line on stderr says so where
-        the inner loops have to be compiled first.
+        True shows a progress bar; a callable gets (done, total, description). None: a line on stderr reports
+        when the inner loops have to be compiled first.
 
     Returns
     -------

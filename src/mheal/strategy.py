@@ -110,10 +110,10 @@ class Pool:
 class Strategy(BaseEstimator, ABC):
     """A way to pick rows of X. Subclasses set the class attributes and write `_pick`.
 
-    Its parameters are annotated attributes, as in a dataclass, and the annotations say which values are allowed. A
+    Its parameters are annotated attributes, as in a dataclass, and the annotations declare which values are allowed. A
     subclass may also write its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
 
-    `kind` says how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
+    `kind` is how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
     "one-shot": no labels are needed, but each budget has its own picks; "adaptive": picks depend on the labels so far.
     """
 

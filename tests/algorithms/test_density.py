@@ -7,6 +7,7 @@ import mheal
 import reference
 from mheal.algorithms.density import DEMOTED, density_energy, density_weights
 from mheal.cluster.sampled import auto_clusters
+from mheal.exceptions import UserError
 
 
 def blob_with_outliers(seed=0, n=600, outliers=30):
@@ -120,3 +121,10 @@ def test_energy_of_the_picks_uses_the_weights_of_select():
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     rows = [3, 5, 8]
     np.testing.assert_allclose(plain.energy(X, rows), density_energy(Z[rows], np.ones(3)))
+
+
+@pytest.mark.parametrize("wrong", [dict(density_power=-1), dict(density_power=1, outlier_fraction=1.5)])
+def test_weights_out_of_range_are_a_mistake_of_the_user(wrong):
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    with pytest.raises(UserError, match=f"{[*wrong][-1]} must be .* got {[*wrong.values()][-1]}"):
+        mheal.farthest_first(X, 5, **wrong)

@@ -57,7 +57,7 @@ def representatives(
     """At most n rows, best first, that together with `chosen` represent the pool; fewer where nothing is left to gain.
 
     utility : how much the similarity of each row counts; by default all count the same
-    references, candidates : at most so many rows represent the pool, and may be picked
+    references, candidates : at most this many rows represent the pool, and may be picked
     """
     total = rows.shape[0]
     refer = _sample(total, references, rng)

@@ -103,7 +103,7 @@ def spread_cluster(
         scores = own.first_scores(np.array(starts))
         runs = [sequence(start, length, score) for start, score in zip(starts, scores, strict=True)]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
-        # Two starts that are each other's farthest rows give the same set: only rounding tells their products apart.
+        # Two starts that are each other's farthest rows give the same set, and their products differ by rounding only.
         winner = int(np.flatnonzero(product >= product.max() - ROUNDING * length * (length - 1) / 2)[0])
         rows, score, left = runs[winner] if length == n else sequence(starts[winner], n)
     return asdict(Ranking.of_scores(members[rows], score, left))

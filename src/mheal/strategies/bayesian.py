@@ -58,7 +58,7 @@ def expected_entropy(samples: Array) -> Scores:
 
 
 def mutual_information(samples: Array) -> Scores:
-    """H[p̄] − mean H[p], at least 0: what a row's label tells about the weights."""
+    """H[p̄] − mean H[p], at least 0: the information that a row's label gives about the weights."""
     return np.maximum(entropy_of_mean(samples) - expected_entropy(samples), 0)
 
 
@@ -102,12 +102,12 @@ class BatchBALD(BALD):
     batch (4 rows of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
 
     draws : as in BALD
-    max_candidates : only so many rows with the largest BALD score (or four times the picks, if that is more) are
-        considered
+    max_candidates : only this many rows with the largest BALD score are considered, or four times the picks if that is
+        more
     """
 
     name, title = "batchbald", "BatchBALD"
-    summary = "BALD for batches: rows whose labels tell most about the model together; for small batches"
+    summary = "BALD for batches: rows whose labels together give most information about the model; for small batches"
     cost = "as BALD, then time 10,000·1,000·samples at most for each pick"
 
     max_candidates: Count = 1000

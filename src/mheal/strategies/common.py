@@ -10,6 +10,7 @@ from ..runtime.threads import run_parts, spans, thread_count
 from ..strategy import Array, Pool, Rows
 
 CELLS = 1 << 21  # distances that one thread holds at a time
+REFERENCES = 10_000  # rows that represent a larger pool; every row can still be picked
 WORKERS = 8  # at most, so that memory stays bounded on large machines
 
 

@@ -16,7 +16,7 @@ from ..parameters import Count, Positive, Share
 from ..strategy import Array, Pool, Rows, Scores, Strategy
 from ..uncertainty import margins, probabilities
 from .clustering import euclidean_clusters
-from .common import by_blocks, fill_with_farthest, median_distance, sample
+from .common import REFERENCES, by_blocks, fill_with_farthest, median_distance, sample
 
 BATCH = 32  # candidates whose gains are updated together
 TEMPERATURES = np.arange(1.0, 20.05, 0.1)
@@ -46,7 +46,7 @@ class ProbCover(Strategy):
     radius : radius of the balls. None takes the largest radius for which the share `purity` of all balls lies within
         one cluster of a k-means with `n_classes` clusters.
     purity, n_classes : see `radius`
-    max_references : a larger pool is represented by a sample of so many rows; every row can still be picked
+    max_references : a larger pool is represented by a sample of this many rows; every row can still be picked
     """
 
     name, title = "probcover", "ProbCover"
@@ -56,7 +56,7 @@ class ProbCover(Strategy):
     radius: Positive | None = None
     purity: Share = 0.95
     n_classes: Count = 10
-    max_references: Count = 10_000
+    max_references: Count = REFERENCES
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         radius = self.radius or self._pure_radius(pool)
@@ -78,7 +78,7 @@ class MaxHerding(Strategy):
     Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
     bandwidth : h. None takes the median distance between rows: the published h = 1 is for features of unit length.
-    max_references : a larger pool is represented by a sample of so many rows; every row can still be picked
+    max_references : a larger pool is represented by a sample of this many rows; every row can still be picked
     """
 
     name, title = "maxherding", "MaxHerding"
@@ -86,7 +86,7 @@ class MaxHerding(Strategy):
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
 
     bandwidth: Positive | None = None
-    max_references: Count = 10_000
+    max_references: Count = REFERENCES
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         bandwidth = self.bandwidth or median_distance(pool.Z, pool.rng)
@@ -131,7 +131,7 @@ def tophat(radius: float) -> Kernel:
 
 
 def greedy_coverage(
-    pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = 10_000
+    pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = REFERENCES
 ) -> Rows:
     """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
 

@@ -12,7 +12,7 @@ from .uncertainty import Scored
 
 
 class VAAL(Scored):
-    """Rows that a discriminator, trained against a variational autoencoder, most surely tells from labelled ones.
+    """Rows that a discriminator, trained against a variational autoencoder, separates most clearly from labelled ones.
 
     Proposed by Sinha, Ebrahimi and Darrell (2019).
 

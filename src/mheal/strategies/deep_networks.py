@@ -27,7 +27,7 @@ ITERATIONS = {"cuda": (500, 5000), "cpu": (50, 500)}  # least and most; a tenth 
 CHUNK = 2000  # rows that are read as one sequence
 AT_ONCE = 10  # chunks in one batch of the network
 HIDDEN = 256
-POLICY_RATE, DECAY, MILESTONE = 1e-2, 1e-5, 10  # of Adam; every so many epochs the rate falls to a tenth
+POLICY_RATE, DECAY, MILESTONE = 1e-2, 1e-5, 10  # of Adam; every MILESTONE epochs the rate falls to a tenth
 SMOOTHING = 1e-8
 
 

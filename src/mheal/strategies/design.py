@@ -7,9 +7,7 @@ import numpy as np
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, Positive
 from ..strategy import Array, Pool, Rows, Strategy
-from .common import by_blocks, fill_with_farthest, median_distance, sample
-
-REFERENCES = 10_000  # rows that represent a larger pool in support points; every row can still be picked
+from .common import REFERENCES, by_blocks, fill_with_farthest, median_distance, sample
 
 
 class SupportPoints(Strategy):
@@ -45,7 +43,7 @@ class TED(Strategy):
     kernel : "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
     ridge : λ, the penalty of the regression
     sigma : σ of "rbf"; None takes the median distance between rows
-    max_rows : with "rbf" a larger pool is reduced to a sample of so many rows, at most half of them labelled
+    max_rows : with "rbf" a larger pool is reduced to a sample of this many rows, at most half of them labelled
     """
 
     name, title = "ted", "TED"

@@ -9,11 +9,9 @@ from ..parameters import NotNegative
 from ..runtime.threads import spans
 from ..strategy import Pool, Rows, Scores, Strategy
 from ..uncertainty import margins, probabilities
-from .common import by_blocks, nearest_distance, sample
+from .common import CELLS, REFERENCES, by_blocks, nearest_distance, sample
 
 SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
-CELLS = 1 << 21  # divergences that are held at a time
-REFERENCES = 10_000  # rows that represent a larger pool in GEN; every row can still be picked
 
 
 class BADGE(Strategy):

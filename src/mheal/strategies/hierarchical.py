@@ -16,7 +16,7 @@ class Hierarchical(Strategy):
     the majority's share). Without labels it is random sampling.
 
     beta : how clear a majority has to be: the larger, the sooner a node may be split
-    max_rows : the tree of a larger pool is that of a sample of so many rows, at most half of them labelled
+    max_rows : the tree of a larger pool is that of a sample of this many rows, at most half of them labelled
     """
 
     name, title = "hierarchical", "Hierarchical"

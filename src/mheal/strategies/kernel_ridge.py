@@ -27,7 +27,7 @@ class ALDR(Strategy):
 
     beta : weight of representativeness, between 0 and 1
     unlabeled_weight : weight of an unlabelled row in the classifier; a labelled row has 1
-    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
+    max_rows : at most this many candidates and this many labelled rows take part; more are sampled
     """
 
     name, title = "aldr", "ALDR+ (reconstructed)"
@@ -125,8 +125,8 @@ class SPAL(Strategy):
 
     mu : μ, the weight of representativeness
     pace : λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked
-    max_rows : at most so many candidates, and so many labelled rows, take part; more are sampled
-    max_steps : at most so many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
+    max_rows : at most this many candidates and this many labelled rows take part; more are sampled
+    max_steps : at most this many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
     """
 
     name, title = "spal", "SPAL"
