@@ -1,7 +1,7 @@
-"""Rows of unit length are taken to be embedded already: their columns share one unit, and are compared as they are.
+"""Rows of unit length are embeddings already: their columns share one unit, and are compared as they are.
 
-To give every column the same spread would make as much of the last principal column as of the first.
-`benchmarks/labels/scaling` measures what that costs.
+If they were standardised, the last principal component would count as much as the first; `benchmarks/labels/scaling`
+measures the cost.
 """
 
 from typing import Any, Literal
@@ -16,12 +16,12 @@ Scaling = Literal["auto", "standard", "unit", "raw"]
 
 
 def on_sphere(X: npt.NDArray[Any]) -> bool:
-    """Whether all rows of an array have unit length; zeros are let pass. Refuses NaN and infinity among such rows."""
+    """Whether all rows of an array have unit length, or are 0. Refuses NaN and infinity among such rows."""
     return begins_on_sphere(X) and unit_lengths(Points.raw(X).norms())
 
 
 def comparable(X: npt.NDArray[Any]) -> Points:
-    """X in units fit for models and distances: standardised, or on the sphere all columns by one factor alike."""
+    """X in units fit for models and distances: standardised or, on the sphere, scaled by one factor for all columns."""
     if not on_sphere(X):
         return Points.standardized(X)
     empty = Points.raw(X[:1]).factor

@@ -1,4 +1,4 @@
-"""Onto the sphere: standardised columns and unit rows."""
+"""Rows on the unit sphere: whether they are, and how to project them."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ Seed = int | np.random.Generator | None
 
 BLOCK = 1 << 22  # numbers in one temporary: 32 MB in float64
 HEAD = 1024  # rows that are looked at first, to see whether rows have unit length
-FEW = 8  # columns; with fewer, much of what is known of a row is its length
-NEAR = 0.01  # what a length may miss of 1: features may have 16 bits a number
+FEW = 8  # columns; with fewer, the length of a row carries much of its information
+NEAR = 0.01  # difference from 1 of a length that counts as 1: features may have 16 bits a number
 
 
 def as_matrix(X: npt.ArrayLike) -> Floats:

@@ -54,7 +54,7 @@ Kind = Literal["ranked", "one-shot", "adaptive"]
 
 @dataclass(frozen=True)
 class Pool:
-    """What a strategy may use: the features of every row, and the labels there are.
+    """What a strategy may use: the features of every row, and the known labels.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Strategy(BaseEstimator, ABC):
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
     uses_model: ClassVar[bool] = False  # needs no model, but picks better with one: it is fitted on the labels
-    uses_proba: ClassVar[bool] = False  # needs nothing of a model but class probabilities
+    uses_proba: ClassVar[bool] = False  # of a model needs class probabilities only
     uses_utility: ClassVar[bool] = False
     min_labels: ClassVar[int] = 1  # with fewer, no model is used
     default_estimator: ClassVar[str] = "logistic"  # fitted on the labels where no model is given

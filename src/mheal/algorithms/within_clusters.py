@@ -56,15 +56,13 @@ def spread_within_clusters(
     wanted = np.bincount(turns, minlength=k)
     if not balance_clusters:  # any cluster might win every turn
         wanted = np.minimum(n, [len(m) - np.count_nonzero(labels[labeled] == c) for c, m in enumerate(members)])
-    parts: list[Ranking | None] = [None] * k
+    parts = [Ranking.nothing(np.inf)] * k
     jobs: dict[int, tuple[Any, ...]] = {}
     for c, own in enumerate(members):
         known = np.searchsorted(own, np.sort(labeled[labels[labeled] == c]))
         if len(known) == len(own):
             parts[c] = Ranking.nothing(0.0)
-        elif wanted[c] == 0 and len(known) == 0:
-            parts[c] = Ranking.nothing(np.inf)
-        else:
+        elif wanted[c] or len(known):
             own_weights = None if weights is None else weights.take(own)
             how = {"n_starts": n_starts, "start_length": start_length, "direction": direction, "seed": int(seeds[c])}
             jobs[c] = (own, int(wanted[c]), known, own_weights, centers[c], how)
@@ -72,7 +70,7 @@ def spread_within_clusters(
     done = rows.map_groups(spread_cluster, [members[c] for c in jobs], list(jobs.values()), "cluster", run)
     for c, found in zip(jobs, done, strict=True):
         parts[c] = Ranking(**found)
-    return merge([part for part in parts if part is not None], turns if balance_clusters else None, n)
+    return merge(parts, turns if balance_clusters else None, n)
 
 
 def spread_cluster(
