@@ -74,7 +74,7 @@ def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 def as_budget(budget: Any, available: int) -> int:
     """The budget as an int between 1 and the number of rows that can still be picked."""
-    n = _whole(budget, "the budget must be a whole number")
+    n = as_whole(budget, "the budget")
     if n < 1:
         raise UserError(f"the budget must be at least 1, got {n}")
     if available == 0:
@@ -86,7 +86,7 @@ def as_budget(budget: Any, available: int) -> int:
 
 def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
     """The first pick as a row between 0 and n − 1 that is not chosen already."""
-    row = _whole(start, "start must be a row number")
+    row = as_whole(start, "start")
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
     if row in chosen:
@@ -202,11 +202,12 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
     raise UserError(f"X overflows {X.dtype} {at}: pass float64 or rescale it")
 
 
-def _whole(value: Any, rule: str) -> int:
+def as_whole(value: Any, name: str) -> int:
+    """A whole number of any type as an int."""
     try:
         return index(value)
     except TypeError:
-        raise UserTypeError(f"{rule}, got {value!r}") from None
+        raise UserTypeError(f"{name} must be a whole number, got {value!r}") from None
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..embed.methods import embed as embed_items
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..runtime.progress import Progress
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
-from .source import Source, listed
+from .source import Source
 
 if TYPE_CHECKING:
     from ..tables.features import Missing
@@ -63,7 +63,7 @@ def read_pool(
         skipped = [(located.files[at], reason) for at, reason in made.skipped]
         return Source(made.X, "images", features, files, ids, None, files, skipped)
     texts = read.X if read.kind == "texts" else None
-    notes = [f"{what}: {len(at):,}, row {listed(read.numbers(np.array(at)))}" for what, at in made.notes]
+    notes = [f"{what}: {len(at):,}, row {shortened(read.numbers(np.array(at)))}" for what, at in made.notes]
     return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
 
 

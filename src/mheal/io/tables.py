@@ -18,15 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..runtime.files import reading
 from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
 from ..tables.names import is_id
 from ..tables.schema import choose
-from ..tables.table import SHOWN, Table, plain, refuse_unlike, shortened
+from ..tables.table import Table, plain, refuse_unlike
 from .locate import named_array
-from .source import Kind, Source, listed
+from .source import Kind, Source
 
 SEPARATORS = ",;\t|"
 SAMPLE = 1 << 16  # bytes from which the separator is found out
@@ -76,7 +76,7 @@ def _is_column(target: str, columns: Sequence[str], table: str) -> bool:
     if target in columns or named_array(target)[0].is_file():
         return target in columns
     close = get_close_matches(target, columns, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
+    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns)}"
     raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
@@ -96,7 +96,7 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
         raise UserError(f"{where} holds no text at all")
     if not blank.any():
         return texts.to_list(), None, []
-    note = f"{blank.sum():,} empty texts are left out: row {listed(np.flatnonzero(blank))}"
+    note = f"{blank.sum():,} empty texts are left out: row {shortened(np.flatnonzero(blank))}"
     return texts.filter(~blank).to_list(), np.flatnonzero(~blank), [note]
 
 

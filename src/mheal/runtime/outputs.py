@@ -15,7 +15,7 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import UserError, UserFileError
-from .files import reading, replacing
+from .files import reading, refuse_folder, replacing
 
 SUFFIX = ".mheal.json"
 FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
@@ -55,7 +55,7 @@ class Outputs:
         """Refuse what may not be replaced, and folders that are not there; the digests of files that mheal wrote."""
         ours = {}
         for option, file in self.files:
-            _refuse_folder(file, self.make_folder)
+            refuse_folder(file, self.make_folder)
             identity = _identity(file)
             if identity is None:  # nothing there
                 continue
@@ -145,14 +145,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def _refuse_folder(file: Path, make_folder: bool) -> None:
-    folder = file.parent
-    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, also where we may not look
-        raise UserFileError(f"cannot write {file.name}: {folder} is a file, not a folder")
-    if not make_folder and not os.path.exists(folder):
-        raise UserFileError(f"there is no folder {str(folder)!r} to write {file.name} to: make it first")
 
 
 def _sync(*paths: Path) -> None:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from .names import IDS, INDEXES, RARE, code, is_answer, is_id
-from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
+from .table import Table, first_row, kind_of, refuse_unlike
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
 LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
@@ -104,7 +104,7 @@ def choose(
             )
     for name in (*kept_out, *chosen):
         if name not in table.types:
-            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
+            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types])}")
     labels = tuple(n for n in table.types if n not in chosen and (n in answers or (is_answer(n) and n != id_column)))
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
@@ -157,7 +157,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:
         return named
-    values = table.column(named)
+    values = table.frame[named]
     remedy = f"or leave the column out (--without {named!r}), or name another one (--id)"
     if values.dtype.is_nested():
         raise UserError(f"{table.name}: column {named!r} holds lists or groups of values, not ids: change it, {remedy}")
@@ -175,7 +175,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
 
 def _names_rows(table: Table, name: str, share: float) -> bool:
     """Whether a column holds words or whole numbers, and a different one in at least this share of the rows."""
-    values, kind = table.column(name), kind_of(table.types[name])
+    values, kind = table.frame[name], kind_of(table.types[name])
     names = kind == "text" or (kind == "numbers" and bool((values.cast(pl.Float64) % 1 == 0).all()))
     return names and values.drop_nulls().n_unique() >= share * len(values)
 
@@ -213,7 +213,7 @@ def _unlikely(table: Table, name: str) -> str | None:
     counted = kind == "text" and table.in_memory
     if (counted or kind == "numbers") and (reason := code(name, table.head(name))):
         return reason
-    if counted and table.column(name).drop_nulls().n_unique() == 1:
+    if counted and table.frame[name].drop_nulls().n_unique() == 1:
         return "one value"
     return _against(table, name)
 
@@ -221,14 +221,14 @@ def _unlikely(table: Table, name: str) -> str | None:
 def _against(table: Table, name: str) -> str | None:
     """Why a column cannot be a feature; None where it can."""
     kind = kind_of(table.types[name])
-    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
+    if kind == "nothing" or (table.in_memory and table.frame[name].is_null().all()):
         return "empty"
     if kind != "text":
         return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
         wrong = f"column {name!r} holds text, which is understood only of a pool that is read into memory"
         raise UserError(f"{table.name}: {wrong}: choose the columns that are features, or leave it out")
-    different = table.column(name).drop_nulls().n_unique()
+    different = table.frame[name].drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 
 
@@ -236,7 +236,7 @@ def _is_text(table: Table, name: str, alone: bool = False) -> bool:
     """Whether a column is text to read: sentences or, where it is the only column, too many words for a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
-    values = table.column(name).drop_nulls()
+    values = table.frame[name].drop_nulls()
     length = values.str.len_chars().mean()
     return (isinstance(length, float) and length >= LONG_TEXT) or (alone and values.n_unique() > MAX_CATEGORIES)
 
@@ -246,7 +246,7 @@ def _feature(table: Table, name: str) -> Feature:
     if kind in ("numbers", "dates or times"):
         return Feature(name, "number")
     if kind == "text":
-        values = tuple(table.column(name).drop_nulls().unique().sort())
+        values = tuple(table.frame[name].drop_nulls().unique().sort())
         return Feature(name, "category", len(values), values)
     width = table.list_length(name)
     if width == 0:
