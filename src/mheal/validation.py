@@ -1,4 +1,4 @@
-"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
+"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line with the remedy."""
 
 from collections.abc import Callable
 from operator import index
@@ -22,7 +22,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
 
     Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame,
-    categories are one-hot encoded and missing values filled in, with a warning that says so (`mheal.tables`). Other
+    categories are one-hot encoded and missing values filled in, with a warning (`mheal.tables`). Other
     numbers become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
     128 columns by truncated SVD, in rows of unit length.
     """
@@ -80,7 +80,7 @@ def as_budget(budget: Any, available: int) -> int:
     if available == 0:
         raise UserError("every row is labelled already: there is nothing left to pick")
     if n > available:
-        raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: ask for at most {available}")
+        raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: choose at most {available}")
     return n
 
 
@@ -169,7 +169,7 @@ def refuse_range(lengths: npt.NDArray[Any], head: npt.NDArray[Any]) -> None:
     """Refuse rows whose squared distances would leave the range of float32: they are compared as they are.
 
     lengths : of all rows
-    head : some of the rows: where all lengths are 0, they tell zeros from rows too short
+    head : some of the rows: where all lengths are 0, they distinguish zeros from rows too short
     """
     longest = float(lengths.max())
     if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(head) != 0).any())):

@@ -54,7 +54,7 @@ def test_shards(tmp_path, suffix):
     assert [file.name for file in source.files] == [f"a{suffix}", f"b{suffix}"]
 
 
-def test_codes_are_left_out_and_said(tmp_path):
+def test_codes_are_left_out_with_a_note(tmp_path):
     FRAME.write_parquet(tmp_path / "pool.parquet")
     source = read_pool(tmp_path / "pool.parquet")
     np.testing.assert_array_equal(source.X, EXPECTED)
@@ -82,7 +82,7 @@ def test_a_column_called_id_names_the_rows(tmp_path, values, ids):
     np.testing.assert_array_equal(source.X, [[0], [1], [2]])
 
 
-def test_a_column_called_id_is_a_feature_where_it_is_asked_for(tmp_path):
+def test_a_column_called_id_is_a_feature_where_it_is_chosen(tmp_path):
     np.testing.assert_array_equal(read_pool(write(tmp_path, "id,a\n7,1\n7,2\n"), columns=["id"]).X, [[7], [7]])
     np.testing.assert_array_equal(read_pool(write(tmp_path, "id,a\n7,1\n8,2\n"), also=["id"]).X, [[7, 1], [8, 2]])
 
@@ -206,7 +206,7 @@ BAD = {
     ),
     "an id as feature": ("k,b\nx,2\n", {"id_column": "k", "columns": ["k"]}, "column 'k' is kept out of the features"),
     "text and columns": ("a,b\n1,2\n", {"columns": ["a"], "text_column": "b"}, "either the text column or the columns"),
-    "many texts asked for": (
+    "many texts chosen": (
         "t,a\n" + "".join(f"t{i},{i}\n" for i in range(21)),
         {"columns": ["t"]},
         r"column 't' cannot be a feature \(21 different texts\): name it as the text column",
@@ -214,7 +214,7 @@ BAD = {
     "only texts": (
         "t,u\n" + "".join(f"t{i},u{i}\n" for i in range(21)),
         {},
-        r"no column to tell rows apart by, but t \(21 different texts\), .* if 't' is text to read",
+        r"no column that separates its rows, but t \(21 different texts\), .* if 't' is text to read",
     ),
     "tfidf of a table": ("a,b\n1,2\n", {"embed": "tfidf"}, "no method 'tfidf' for table: use none, pca or autoenc"),
 }
@@ -262,7 +262,7 @@ def test_excel(tmp_path):
     np.testing.assert_array_equal(source.X[:2], [[0, 19723, 1, 0], [1, 19724, 0, 1]])
 
 
-def test_missing_values_are_filled_in_and_said(tmp_path):
+def test_missing_values_are_filled_in_with_a_note(tmp_path):
     rows = [f"{i % 9},{'xyz'[i % 3]}" for i in range(40)]
     rows[3], rows[20] = "NA,x", ","
     rows[30] = "5,"

@@ -89,7 +89,7 @@ class Stopped(BaseException):
 
 
 class Stops(Checkpoint):
-    """A checkpoint whose run is stopped after so many saves."""
+    """A checkpoint whose run is stopped after a number of saves."""
 
     def __init__(self, folder, left):
         super().__init__(folder, every=0.0)

@@ -176,7 +176,7 @@ def _joined(results: Any, file: str) -> Any:
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
-    """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
+    """The column that names the items, and whether it holds ids; else it holds row numbers."""
     named = id_column or "id"
     if pool_has_ids and {"id", *PICKS} <= columns.keys():  # picks of ours, whatever the pool calls its ids
         return "id", True

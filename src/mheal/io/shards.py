@@ -85,7 +85,7 @@ def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.N
 
 
 def row_count(file: Path) -> int:
-    """How many rows a file has, as its footer says."""
+    """How many rows a file has, from its footer."""
     with reading(file):
         return int(scan(file).select(pl.len()).collect().item())
 

@@ -1,4 +1,4 @@
-"""How much memory reading a pool takes, told from headers, footers, directories and first rows before it is read."""
+"""How much memory reading a pool takes, estimated from headers, footers, directories and first rows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ def bytes_to_read(found: Located, first: int = FIRST) -> int:
 
     try:
         frame = read_frame(found.files[0], most=first)
-    except UserError:  # the last of the first rows is cut; what else is wrong is said when all are read
+    except UserError:  # the last of the first rows is cut; other errors come when all are read
         return READER + WORDS * total
     return READER + int(COPIES * total + share * _of_rows(frame))
 

@@ -182,7 +182,7 @@ def read_text(file: Path) -> str:
 
 
 def _as_utf8(content: bytes) -> bytes:
-    """Text as UTF-8, from UTF-16 if it says so, else from Windows' Western European, which holds Latin-1."""
+    """Text as UTF-8, from UTF-16 if it begins so, else from Windows' Western European, which holds Latin-1."""
     if content.startswith(WIDE):
         return content.decode("utf-16", errors="replace").encode()
     try:

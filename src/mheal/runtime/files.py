@@ -106,7 +106,7 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
     except JSONDecodeError as error:
         raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
     except MemoryError as error:
-        raise UserError(f"cannot read {file.name}: it says that it holds more than fits into memory{hint}") from error
+        raise UserError(f"cannot read {file.name}: its header announces more than fits into memory{hint}") from error
     except content as error:
         raise UserError(f"cannot read {file.name}: it holds values of a wrong type{hint}") from error
     except BaseException as error:  # a panic in Rust is no Exception
@@ -133,7 +133,7 @@ def allocate(file: Path) -> None:
 
 
 def first_line(error: BaseException, otherwise: str = "") -> str:
-    """What an error says, in one line; `otherwise`, or its type, where it says nothing."""
+    """The message of an error, in one line; without one `otherwise`, or its type."""
     text = getattr(error, "strerror", None) or str(error)
     return text.splitlines()[0] if text else otherwise or type(error).__name__
 

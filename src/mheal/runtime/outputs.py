@@ -78,7 +78,7 @@ class Outputs:
     def writing(self, *files: Path, about: Mapping[str, Any] | None = None) -> Iterator[list[Path]]:
         """Yield a temporary file for each of these; if the block ends well, the record and they take their places.
 
-        about : what the record says beside the digests
+        about : what the record holds beside the digests
         """
         folder = _place(self.record).parent
         with ExitStack() as stack:

@@ -1,7 +1,7 @@
 """The schema of a table: which columns are features, of what kind, and which column names the rows.
 
 There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster. It
-depends on names and types of columns; values are read where types do not tell.
+depends on names and types of columns; values are read where types do not decide.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -123,7 +123,7 @@ def choose(
         names, reasons = _usable(table, readable, names)
         left_out |= reasons
         texts = [] if chosen else [n for n, why in reasons.items() if "texts" in why and _is_text(table, n)]
-        # Beside texts, columns such as a topic or a rating are no features: they tell few rows apart.
+        # Beside texts, columns such as a topic or a rating are no features: they separate few rows.
         coarse = not names or bool(texts and 2 * table.frame.select(names).n_unique() <= len(table.frame))
         if coarse and len(texts) == 1:
             text_column = texts[0]
@@ -131,7 +131,7 @@ def choose(
             held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
             texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
             remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
-            wrong = f"{table.name} has no column to tell rows apart by, but {held}"
+            wrong = f"{table.name} has no column that separates its rows, but {held}"
             raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
     if text_column is not None:
         left_out.pop(text_column, None)
