@@ -118,8 +118,8 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
-def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
-    """A row of class probabilities for each of n rows (None: any number of rows), one column for each class."""
+def as_proba(proba: Any, n: int) -> npt.NDArray[Any]:
+    """A row of class probabilities for each of n rows, one column for each class."""
     if hasattr(proba, "detach"):
         proba = proba.detach().float().cpu().numpy()
     if hasattr(proba, "toarray") or np.ma.is_masked(proba):
@@ -129,7 +129,7 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
         raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         raise UserError("proba has one number a row: give a column for each class, such as np.column_stack([1 - p, p])")
-    if values.ndim != 2 or (n is not None and len(values) != n):
+    if values.ndim != 2 or len(values) != n:
         raise UserError(f"proba has shape {values.shape}, but X has {n} rows: give a row of probabilities for each")
     for lo in range(0, len(values), BLOCK):
         part = values[lo : lo + BLOCK]

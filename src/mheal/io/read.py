@@ -46,9 +46,7 @@ def read_pool(
     progress : called with (done, total, what) while items are read
     """
     located, name = locate(source), Path(source).name
-    chosen = {
-        "columns": columns, "without": without, "also": also, "id_column": id_column, "text_column": text_column,
-    }  # fmt: skip
+    chosen = dict(columns=columns, without=without, also=also, id_column=id_column, text_column=text_column)
     try:
         read = _not_embedded(located, name, chosen, target, answers, missing)
         made = embed_items(read.X, read.kind, embed, seed=seed, progress=progress)

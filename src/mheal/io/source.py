@@ -72,6 +72,6 @@ class Source:
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
         """The names of these rows of X."""
-        if self.ids is None or isinstance(self.ids, list):
-            return None if self.ids is None else [self.ids[row] for row in self.numbers(rows)]
-        return self.ids.of(rows)
+        if isinstance(self.ids, list):
+            return [self.ids[row] for row in self.numbers(rows)]
+        return None if self.ids is None else self.ids.of(rows)

@@ -53,7 +53,7 @@ def read_table(
     ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
     table = Table.of(frame, name, [*ids_as_text, text_column])
     schema = choose(table, columns, without, also, id_column, text_column, answers)
-    kind: Kind = "table"
+    kind: Kind = "table" if schema.text_column is None else "texts"
     X: npt.NDArray[Any] | list[str]
     if schema.text_column is None:
         X, kept, notes = features(table, schema, missing)
@@ -61,7 +61,6 @@ def read_table(
             with np.errstate(under="ignore"):
                 X = X.astype(np.float32)
     else:
-        kind = "texts"
         X, kept, notes = not_empty(frame[schema.text_column], f"column {schema.text_column!r} of {files[0].name}")
     ids = None if schema.id_column is None else frame[schema.id_column].to_list()
     cells = frame.drop(schema.answers)
@@ -192,7 +191,7 @@ def _as_utf8(content: bytes) -> bytes:
     return content
 
 
-def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> pl.DataFrame:
+def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.DataFrame:
     """The rows of CSV or TSV; columns `as_text` are not parsed: an id 007 stays 007.
 
     usual : the separator where none splits the lines

@@ -97,7 +97,7 @@ def _names(file: Path) -> list[str]:
 
 def _array(file: Path, name: str | None) -> list[Any]:
     """The labels in a .npy file, or in the array of that name in an .npz file, by default the only one or `y`."""
-    with open_arrays(file, "numbers or strings") as arrays:
+    with open_arrays(file) as arrays:
         name = name or (next(iter(arrays)) if len(arrays) == 1 else "y")
         if name not in arrays:
             raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(arrays)})")

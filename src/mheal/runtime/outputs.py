@@ -63,14 +63,13 @@ class Outputs:
                 raise UserError(f"{file} is an input ({self._inputs[identity]}): give {option} another name")
             if not file.is_file():
                 raise UserFileError(f"{file} is a folder or a device: give {option} another name")
-            if file == self.record:
-                known, wrote = _read(file) is not None, False
-            else:
-                known, wrote = False, bool(digests := self._digests(file))
-                if wrote and (digest := sha256(file)) in digests:
-                    known, ours[file] = True, digest
-            if not known and not self.force:
-                why = "has changed since mheal wrote it" if wrote else "was not written by mheal"
+            if file == self.record and _read(file) is not None:
+                continue
+            digests = self._digests(file)
+            if digests and (digest := sha256(file)) in digests:
+                ours[file] = digest
+            elif not self.force:
+                why = "has changed since mheal wrote it" if digests else "was not written by mheal"
                 raise UserError(f"{file} {why}: give {option} another name, or --force to replace it")
         return ours
 
@@ -128,9 +127,7 @@ def _read(record: Path) -> dict[str, list[Any]] | None:
     with suppress(OSError, ValueError, RecursionError):
         content = json.loads(record.read_text(encoding="utf-8"))
         if isinstance(content, dict) and isinstance(content.get(FILES), dict):
-            return {
-                name: known for name, known in content[FILES].items() if isinstance(known, list) and "\0" not in name
-            }
+            return {name: one for name, one in content[FILES].items() if isinstance(one, list) and "\0" not in name}
     return None
 
 

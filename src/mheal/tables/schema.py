@@ -83,15 +83,9 @@ def choose(
     table: Table, columns: Sequence[str] | None = None, without: Collection[str] = (), also: Collection[str] = (),
     id_column: str | None = None, text_column: str | None = None, answers: Collection[str] = (),
 ) -> Schema:  # fmt: skip
-    """The schema of a table.
+    """The schema of a table. `read_pool` describes the parameters; `answers` hold labels, whatever their names.
 
-    columns : the features; by default the embeddings if one column holds lists of numbers, else every number and, in
-        memory, every text column of at most 20 different values; but no labels, ids, codes and row numbers
-    without : columns that are no features
-    also : columns that are features beside those chosen by default
-    id_column : the column that names the rows; by default one that is named like an id and names each row differently
-    text_column : the column to read as texts; by default the only one, if that is long text
-    answers : columns known to hold labels, whatever their names
+    Text columns become categories only of tables in memory, where their values can be counted.
     """
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
@@ -99,9 +93,7 @@ def choose(
     kept_out = [*([id_column] if id_column is not None else []), *without]
     for name in chosen:
         if name in kept_out:
-            raise UserError(
-                f"{table.name}: column {name!r} is kept out of the features, so it cannot be one: name it once"
-            )
+            raise UserError(f"{table.name}: column {name!r} is kept out of the features, and chosen: name it once")
     for name in (*kept_out, *chosen):
         if name not in table.types:
             raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types])}")
