@@ -21,7 +21,7 @@ from .memory import MemoryLimit, memory_map
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
-Make = Callable[[], Mapping[str, npt.NDArray[Any]]]
+Make = Callable[[], Mapping[str, npt.NDArray[Any]] | None]
 Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST = "manifest.json"
@@ -48,12 +48,12 @@ class NullCheckpoint:
     def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
 
-        Progress is reported, except for a `part` of another stage.
+        Progress is reported, except for a `part` of another stage. `make` returns None where it fills a scratch array.
         """
         if part:
-            return dict(make())
+            return dict(make() or {})
         self.report(0, 0, name)
-        made = dict(make())
+        made = dict(make() or {})
         self.report(1, 1, name)
         return made
 
@@ -140,7 +140,7 @@ class Checkpoint(NullCheckpoint):
 
     def save_partial(self, name: str, make: Make) -> None:
         if monotonic() - self._last >= self.every:
-            self._save(name, make())
+            self._save(name, make() or {})
             self._last = monotonic()
 
     def load_partial(self, name: str) -> Arrays | None:

@@ -65,7 +65,7 @@ def _series(column: Any, name: str) -> pl.Series:
     if getattr(column.dtype, "tz", None) is not None:
         values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
     if values.dtype.kind in "mM":
-        return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
+        return pl.Series(name, values.astype(f"{values.dtype.kind}8[us]"))
     absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
     cells = [None if gone else value for gone, value in zip(absent, values, strict=True)]
     present = values[~absent]
