@@ -70,7 +70,7 @@ def test_a_broken_file_is_named(tmp_path):
 def openml(monkeypatch, name, data, target):
     """OpenML cannot be reached from a test: what scikit-learn would return."""
     answer = Bunch(data=data, target=np.array(target, dtype=object), details={"name": name})
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **asked: answer)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **options: answer)
 
 
 def test_a_table_from_openml_is_saved_and_read_back(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ def test_another_dataset_under_the_number_is_refused(tmp_path, monkeypatch):
 
 
 def test_offline_says_what_to_do(tmp_path, monkeypatch):
-    def fetch(**asked):
+    def fetch(**options):
         raise URLError("no route")
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)

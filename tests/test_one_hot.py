@@ -22,7 +22,7 @@ def test_blocks_are_found():
 @pytest.mark.parametrize("spoil", [0.5, -1, 2])
 def test_other_numbers_are_no_block(spoil):
     X = table()
-    X[500, 3] = spoil  # beyond the sample: the moments tell
+    X[500, 3] = spoil  # beyond the sample: only the moments show it
     assert one_hot_blocks(X.mean(0), X.std(0), X[:100]) == [(7, 9)]
 
 

@@ -10,7 +10,7 @@ from .validation import as_labeled
 
 Rows = npt.NDArray[np.int64]
 
-FEW = 20  # so many different fractions may be classes: half stars are, prices are not
+FEW = 20  # different fractions that may be classes: half stars are, prices are not
 _LARGEST = 2**53  # whole floats beyond it may be rounded
 _REMEDY = "labels must be all whole numbers or all strings"
 
@@ -83,7 +83,7 @@ def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[
     Without y the classes are not known: all rows of `labeled` have a label, and there are no labels to return.
 
     labeled : row numbers, a mask over the rows, a Selection, or None
-    y : a label for each row of `labeled`, or for each of the n rows, None or NaN where it is missing. Without
+    y : a label for each row of `labeled`, or for each of the n rows, None or NaN for a missing one. Without
         `labeled`, the rows that have one are meant; with it, its rows without one are still being labelled
     """
     rows = as_labeled(labeled, n)
@@ -93,7 +93,7 @@ def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[
     absent = missing(labels)
     if labeled is None:
         if len(labels) != n:
-            remedy = "name their rows in `labeled`, or give one for each row of X, None where it is missing"
+            remedy = "name their rows in `labeled`, or give one for each row of X, None for a missing one"
             raise UserError(f"y has {len(labels)} labels, and X has {n} rows: {remedy}")
         rows = np.flatnonzero(~absent)
         return rows, rows, labels[rows]

@@ -1,6 +1,9 @@
 """Errors that the user can fix, any other exception is a bug in mheal; and warnings about data."""
 
+from typing import Any
+
 LONGEST = 300  # characters of a message
+LISTED = 20  # names or rows that a message lists
 
 
 class UserError(ValueError):
@@ -23,3 +26,8 @@ class UserFileError(UserError, FileNotFoundError):
 
 class DataWarning(UserWarning):
     """What was done with columns of a table that are not plain numbers: left out, read as numbers, filled in."""
+
+
+def shortened(names: Any, n: int = LISTED) -> str:
+    """The first n of some names or row numbers, for a message, and how many there are."""
+    return ", ".join(map(str, names[:n])) + (f", … ({len(names):,} in all)" if len(names) > n else "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-RUNS, RUN = 64, 64  # rows that are looked at: so many runs of so many, which touch few pages of a memory map
+RUNS, RUN = 64, 64  # number and length of the runs of rows in a sample, which touch few pages of a memory map
 CLOSE = 1e-3  # relative: moments are rounded, and those of large pools may be taken in float32
 
 Float64 = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line that says what to do."""
+"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line with the remedy."""
 
 from collections.abc import Callable
 from operator import index
@@ -22,7 +22,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
 
     Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame,
-    categories are one-hot encoded and missing values filled in, with a warning that says so (`mheal.tables`). Other
+    categories are one-hot encoded and missing values filled in, with a warning (`mheal.tables`). Other
     numbers become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
     128 columns by truncated SVD, in rows of unit length.
     """
@@ -74,19 +74,19 @@ def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 def as_budget(budget: Any, available: int) -> int:
     """The budget as an int between 1 and the number of rows that can still be picked."""
-    n = _whole(budget, "the budget must be a whole number")
+    n = as_whole(budget, "the budget")
     if n < 1:
         raise UserError(f"the budget must be at least 1, got {n}")
     if available == 0:
         raise UserError("every row is labelled already: there is nothing left to pick")
     if n > available:
-        raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: ask for at most {available}")
+        raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: choose at most {available}")
     return n
 
 
 def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
     """The first pick as a row between 0 and n − 1 that is not chosen already."""
-    row = _whole(start, "start must be a row number")
+    row = as_whole(start, "start")
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
     if row in chosen:
@@ -118,8 +118,8 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
-def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
-    """A row of class probabilities for each of n rows (None: any number of rows), one column for each class."""
+def as_proba(proba: Any, n: int) -> npt.NDArray[Any]:
+    """A row of class probabilities for each of n rows, one column for each class."""
     if hasattr(proba, "detach"):
         proba = proba.detach().float().cpu().numpy()
     if hasattr(proba, "toarray") or np.ma.is_masked(proba):
@@ -129,7 +129,7 @@ def as_proba(proba: Any, n: int | None = None) -> npt.NDArray[Any]:
         raise UserTypeError(f"proba must be numbers, got {values.dtype}: give what model.predict_proba(X) returns")
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         raise UserError("proba has one number a row: give a column for each class, such as np.column_stack([1 - p, p])")
-    if values.ndim != 2 or (n is not None and len(values) != n):
+    if values.ndim != 2 or len(values) != n:
         raise UserError(f"proba has shape {values.shape}, but X has {n} rows: give a row of probabilities for each")
     for lo in range(0, len(values), BLOCK):
         part = values[lo : lo + BLOCK]
@@ -169,7 +169,7 @@ def refuse_range(lengths: npt.NDArray[Any], head: npt.NDArray[Any]) -> None:
     """Refuse rows whose squared distances would leave the range of float32: they are compared as they are.
 
     lengths : of all rows
-    head : some of the rows: where all lengths are 0, they tell zeros from rows too short
+    head : some of the rows: where all lengths are 0, they distinguish zeros from rows too short
     """
     longest = float(lengths.max())
     if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(head) != 0).any())):
@@ -202,11 +202,12 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
     raise UserError(f"X overflows {X.dtype} {at}: pass float64 or rescale it")
 
 
-def _whole(value: Any, rule: str) -> int:
+def as_whole(value: Any, name: str) -> int:
+    """A whole number of any type as an int."""
     try:
         return index(value)
     except TypeError:
-        raise UserTypeError(f"{rule}, got {value!r}") from None
+        raise UserTypeError(f"{name} must be a whole number, got {value!r}") from None
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:

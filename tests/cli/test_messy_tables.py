@@ -150,7 +150,7 @@ def few(n):
 
 
 MISTAKES = {
-    "only labels": ("pool.csv", "id,label\n1,a\n2,b\n3,a\n", "", "no column to tell rows apart by"),
+    "only labels": ("pool.csv", "id,label\n1,a\n2,b\n3,a\n", "", "no column that separates its rows"),
     "few different rows": ("pool.csv", few(4), "", "give a budget of at most 4"),
     "texts that are numbers": ("pool.txt", "1.5\n2.5\n3\n" * 9, "", "holds numbers, not texts"),
     "a matrix as texts": ("pool.txt", "1 2 3\n4 5 6\n" * 9, "", "holds numbers, not texts"),

@@ -104,10 +104,8 @@ def test_many_names_that_share_no_word_are_compared_by_their_letters(tmp_path):
     names = [f"{kind}{i}" for i in range(600) for kind in ("invoice", "passport")]
     (tmp_path / "pool.txt").write_text("\n".join([*names, "the only sentence here", "a sentence beside the only one"]))
     source = read_pool(tmp_path / "pool.txt")
-    assert source.notes == [
-        "texts that share no word with another one are compared by their letters: 1,200, "
-        "row 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …"
-    ]
+    (note,) = source.notes
+    assert "letters: 1,200, row 0, 1, 2, " in note
     assert same_kind(source.X, [name[:7] for name in (*names, "the sentence", "the sentence")]) > 0.99
 
 

@@ -25,7 +25,7 @@ from fuzz.readers import READERS  # noqa: E402
 from mheal.exceptions import LONGEST, UserError  # noqa: E402
 from mheal.runtime.signals import last_words  # noqa: E402
 
-GAVE_UP = 77  # exit status where a library ended the process, which the command says in a line
+GAVE_UP = 77  # exit status where a library ended the process, which the command reports in a line
 
 
 def complaint(reader: str, content: bytes, folder: Path) -> str | None:
@@ -84,10 +84,10 @@ def campaign(seed: int, seconds: float, keep: Path, only: str = "") -> tuple[int
         command = [sys.executable, __file__, "--seed", str(seed), "--keep", str(keep), "--only", only]
         part = [*command, "--first", str(first), "--stop", str(stop)]
         done = subprocess.run(part, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-        *said, _ = lines = done.stdout.splitlines() or [""]
+        *found, _ = lines = done.stdout.splitlines() or [""]
         if done.returncode in (0, 1):
             first += int(lines[-1].split()[0])
-            failures += said
+            failures += found
             break
         last = max(keep.iterdir(), key=lambda path: int(path.name.split(".")[1]))
         first = int(last.name.split(".")[1]) + 1

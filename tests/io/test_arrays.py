@@ -58,7 +58,7 @@ def test_a_pattern_with_one_match_is_not_copied(tmp_path):
         (np.empty((0, 4)), r"pool.npy is empty, shape \(0, 4\)"),
         (np.array([["a"]]), "pool.npy holds <U1, not real numbers"),
         (np.ones((2, 2), complex), "pool.npy holds complex128, not real numbers"),
-        (np.array([[None]]), "cannot read pool.npy: .*numbers only"),
+        (np.array([[None]]), "cannot read pool.npy: .*numbers or strings only"),
     ],
 )
 def test_arrays_that_are_no_pool(tmp_path, array, message):

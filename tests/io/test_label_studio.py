@@ -87,11 +87,11 @@ def test_images_are_addressed_below_the_document_root(tmp_path):
         assert not address.fragment
         (path,) = parse_qs(address.query)["d"]
         assert (tmp_path / path).samefile(source.items[row])
-    said = "\n".join(set_up(source, "tasks.json", "my images"))
-    assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in said
-    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={tmp_path} " in f"{said} ".replace("\n", " ")
-    assert f"local files: {tmp_path / 'my images'}" in said
-    assert "mheal select 'my images' --labeled" in said
+    printed = "\n".join(set_up(source, "tasks.json", "my images"))
+    assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in printed
+    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={tmp_path} " in f"{printed} ".replace("\n", " ")
+    assert f"local files: {tmp_path / 'my images'}" in printed
+    assert "mheal select 'my images' --labeled" in printed
 
 
 def test_the_configuration_names_the_classes_and_what_the_tasks_hold(tmp_path):
@@ -191,8 +191,8 @@ def test_there_and_back(label_studio, kind, monkeypatch, capfd):
         (folder / pool).write_text("".join(" ".join(rng.choice(words, 4)) + f" {at}é😀\n" for at in range(12)))
     id_column = ["--id", "sku"] if kind == "table" else []
     assert main(["select", pool, "-b", "8", "-o", f"{kind}.json", *id_column]) == 0
-    said = capfd.readouterr().err
-    configuration = said[said.index("<View>") : said.index("</View>") + len("</View>")]
+    printed = capfd.readouterr().err
+    configuration = printed[printed.index("<View>") : printed.index("</View>") + len("</View>")]
     configuration = (
         configuration.replace("first class", "cat").replace("second class", "dog").replace("single", "multiple")
     )
@@ -201,7 +201,7 @@ def test_there_and_back(label_studio, kind, monkeypatch, capfd):
     assert "secret" not in json.dumps(tasks)
     assert call(f"/api/projects/{project}/import", tasks)["task_count"] == 8
     if kind == "images":
-        assert f"local files: {folder / pool}" in said
+        assert f"local files: {folder / pool}" in printed
         storage = {"project": project, "path": str(folder / pool), "use_blob_urls": False, "title": "images"}
         call("/api/storages/localfiles", storage)
         for task in tasks:

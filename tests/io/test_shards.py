@@ -102,7 +102,7 @@ def test_row_numbers_of_pandas_are_no_feature(tmp_path):
             "column 'b' holds text, which is understood only of a pool that is read into memory",
         ),
         ({"v": [[1.0], [2.0]], "w": [[1.0], [2.0]]}, "several columns of embeddings"),
-        ({"id": [1, 2]}, "no column to tell rows apart by"),
+        ({"id": [1, 2]}, "no column that separates its rows"),
     ],
 )
 def test_what_cannot_be_streamed_is_refused_in_one_line(columns, words, tmp_path):

@@ -34,7 +34,7 @@ def test_a_file_is_replaced_when_all_is_written(tmp_path):
     ("name", "words"),
     [
         ("nowhere/a.csv", "there is no folder .*nowhere' to write a.csv to: make it first"),
-        ("file.txt/a.csv", "cannot write .*a.csv': .*file.txt' is a file, not a folder"),
+        ("file.txt/a.csv", "cannot write a.csv: .*file.txt' is a file, not a folder"),
         ("folder", "cannot write .*folder': [Ii]s a directory"),
     ],
 )

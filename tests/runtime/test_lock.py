@@ -78,8 +78,8 @@ def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, 
     holding("work/picks")
     command = ["select", "pool.csv", "-b", "5", "--max-memory", "3GB"]
     assert main([*command, "--checkpoint", "work"]) == 2
-    said = capfd.readouterr().err.splitlines()[-1]
-    assert said == f"mheal: {AT_WORK.format('work/picks')}"
+    printed = capfd.readouterr().err.splitlines()[-1]
+    assert printed == f"mheal: {AT_WORK.format('work/picks')}"
     assert (tmp_path / "work" / "picks" / "manifest.json").exists()
     assert main([*command, "--checkpoint", "other"]) == 0
     assert not (tmp_path / "other").exists()

@@ -6,7 +6,7 @@ import pytest
 import mheal
 from mheal.runtime.memory import MemoryLimit, resident
 
-pytestmark = pytest.mark.skipif(not resident(), reason="the system does not tell how much memory is used")
+pytestmark = pytest.mark.skipif(not resident(), reason="the system does not report how much memory is used")
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_what_appears_during_the_work_is_not_replaced(here):
         (["a.csv", "sub/../a.csv"], "written twice"),
         (["a.csv", "a.csv.mheal.json"], "written twice"),
         (["nowhere/a.csv"], "there is no folder 'nowhere' to write a.csv to: make it first"),
-        (["file/a.csv"], "file is a file, not a folder"),
+        (["file/a.csv"], "'file' is a file, not a folder"),
         (["sub"], "sub is a folder or a device"),
         (["/dev/null"], "/dev/null is a folder or a device"),
     ],

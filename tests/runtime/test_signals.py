@@ -28,19 +28,19 @@ def run(command, folder):
 
 def test_a_file_that_is_cut_while_it_is_mapped_is_named_in_one_line(tmp_path):
     np.save(tmp_path / "pool.npy", np.random.default_rng(0).standard_normal((20_000, 20)))
-    status, said = run(["-c", CUT_WHILE_IN_USE], tmp_path)
+    status, lines = run(["-c", CUT_WHILE_IN_USE], tmp_path)
     assert status == 2
-    assert len(said) == 1
-    assert said[0].startswith("mheal: ")
-    assert str(tmp_path / "pool.npy") in said[0]
+    assert len(lines) == 1
+    assert lines[0].startswith("mheal: ")
+    assert str(tmp_path / "pool.npy") in lines[0]
 
 
-def test_a_damaged_file_on_which_a_library_gives_up_is_said(tmp_path):
+def test_a_damaged_file_on_which_a_library_gives_up_gets_one_line(tmp_path):
     shutil.copy(Path(__file__).parent.parent / "fuzz" / "gives-up.parquet", tmp_path / "pool.parquet")
-    status, said = run(["-m", "mheal", "select", "pool.parquet", "-b", "3"], tmp_path)
+    status, lines = run(["-m", "mheal", "select", "pool.parquet", "-b", "3"], tmp_path)
     assert status == 2
-    assert said[-1].startswith("mheal: ")
-    assert not any("Traceback" in line for line in said)
+    assert lines[-1].startswith("mheal: ")
+    assert not any("Traceback" in line for line in lines)
 
 
 def test_handlers_are_put_back():

@@ -50,14 +50,14 @@ def test_a_column_that_is_often_missing_gets_an_indicator():
     assert "indicator column for a" in found.notes[0]
 
 
-def test_rows_are_dropped_if_asked_for():
+def test_rows_are_dropped_if_chosen():
     found = of(table(a=[None, *uneven(ROWS - 1)], b=[1.5, None, *uneven(ROWS - 2)]), "drop")
     assert found.kept.tolist() == list(range(2, ROWS))
     assert len(found.X) == ROWS - 2
     assert "2 rows" in found.notes[0]
 
 
-def test_missing_values_are_refused_if_asked_for():
+def test_missing_values_are_refused_if_chosen():
     with pytest.raises(UserError, match=r"row 1, column 'a' is empty.*\(a: 1\)"):
         of(table(a=[0.5, None, *uneven(ROWS - 2)]), "refuse")
     with pytest.raises(UserError, match="impute, drop, refuse"):

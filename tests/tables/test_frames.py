@@ -29,11 +29,11 @@ def customers(n=200, seed=0):
     return frame
 
 
-def test_a_mixed_frame_is_understood_and_said():
+def test_a_mixed_frame_is_understood_with_warnings():
     frame = customers()
-    with pytest.warns(DataWarning) as said:
+    with pytest.warns(DataWarning) as caught:
         picks = mheal.select(frame, 10)
-    text = " ".join(str(warning.message) for warning in said)
+    text = " ".join(str(warning.message) for warning in caught)
     for word in ("age", "job: 3 values", "since [dates]", "income: 29", "indicator column for income"):
         assert word in text
     assert "customer_id" not in frame.columns[[1]]
@@ -122,7 +122,7 @@ def test_lists_and_arrays_in_pandas_are_embeddings():
         assert mheal.select(pd.DataFrame({"e": rows}), 5, scaling="raw").indices.tolist() == expected
 
 
-def test_cells_that_are_no_values_are_left_out_and_said():
+def test_cells_that_are_no_values_are_left_out_with_a_warning():
     with pytest.warns(DataWarning, match=r"extra \(neither numbers nor text\)"):
         mheal.select(customers()[["age"]].assign(extra=[{"a": i} for i in range(200)]), 5)
 
@@ -132,6 +132,6 @@ def test_complex_numbers_are_refused():
         mheal.select(customers()[["age"]].assign(z=1j), 5)
 
 
-def test_ids_are_said():
+def test_ids_are_named_in_a_warning():
     with pytest.warns(DataWarning, match="ids: customer_id"):
         mheal.select(customers()[["customer_id", "age"]], 5)

@@ -75,7 +75,7 @@ def test_a_column_called_id_must_name_each_row(ids, message):
         ("reference", [4000000001, 4000000007, 4000000003, 4000000009], "long numbers, as of ids"),
     ],
 )
-def test_codes_are_features_only_where_they_are_asked_for(name, values, reason):
+def test_codes_are_features_only_where_they_are_chosen(name, values, reason):
     schema = chosen(NUMBERS | {name: values})
     assert (schema.names, schema.left_out) == (["a", "b"], {name: reason})
     assert name in chosen(NUMBERS | {name: values}, also=[name]).names
@@ -96,7 +96,7 @@ def test_a_counter_is_no_feature():
     ],
 )
 def test_a_table_of_nothing_but_ids_and_answers_is_refused(columns):
-    with pytest.raises(UserError, match=r"no column to tell rows apart by.*--columns"):
+    with pytest.raises(UserError, match=r"no column that separates its rows.*--columns"):
         chosen(columns)
 
 

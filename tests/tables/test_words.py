@@ -72,5 +72,5 @@ def test_numbers_that_are_not_finite_are_missing():
 
 def test_what_may_be_thousands_is_read_as_the_rest_of_the_table():
     words = {"a": ["1,234", "5,678"], "b": ["0,5", "2,25"]}
-    assert Table.of(pl.DataFrame(words), "pool.csv").column("a").to_list() == [1.234, 5.678]
-    assert Table.of(pl.DataFrame(words | {"b": ["0.5", "2.25"]}), "pool.csv").column("a").to_list() == [1234, 5678]
+    assert Table.of(pl.DataFrame(words), "pool.csv").frame["a"].to_list() == [1.234, 5.678]
+    assert Table.of(pl.DataFrame(words | {"b": ["0.5", "2.25"]}), "pool.csv").frame["a"].to_list() == [1234, 5678]

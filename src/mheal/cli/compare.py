@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..runtime.files import Lock
 from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
@@ -76,7 +76,6 @@ def compare(
     from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from ..tables.table import shortened
     from .pool import answers_in, inputs, read, say_labels, say_source, usable
 
     console = messages(quiet)

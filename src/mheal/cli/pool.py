@@ -9,15 +9,14 @@ import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
-from ..io.source import LISTED, Source
+from ..io.source import Source
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
-from ..tables.table import shortened
 from ..validation import as_array
 from .options import PoolOptions, names
 
@@ -82,8 +81,7 @@ def say_source(pool: str, source: Source, console: Console) -> None:
     for note in source.notes:
         console.print(f"{pool}: {note}")
     if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
-        more = ", …" if len(skipped) > LISTED else ""
-        console.print(f"skipped {len(skipped):,} images that cannot be read: {', '.join(skipped[:LISTED])}{more}")
+        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
 
 
 def say_labels(where: str | None, labels: Any, console: Console) -> None:

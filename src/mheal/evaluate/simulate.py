@@ -16,7 +16,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import ceil
-from operator import index
 from time import perf_counter
 from typing import Any
 
@@ -31,7 +30,7 @@ from ..scaling import Scaling, comparable
 from ..strategies import get
 from ..strategies.random import Random
 from ..strategy import Strategy
-from ..validation import as_array
+from ..validation import as_array, as_whole
 from .curves import ALWAYS, Curves, Row
 
 Rows = npt.NDArray[np.int64]
@@ -238,7 +237,7 @@ def split_sizes(
 
 def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
     """Numbers of labels, ascending, each once."""
-    found = sorted({_whole(budget, "a budget") for budget in budgets})
+    found = sorted({as_whole(budget, "a budget") for budget in budgets})
     if not found or found[0] < 1:
         raise UserError(f"budgets must be one or more numbers of labels, each at least 1, got {found}")
     if found[-1] > available:
@@ -247,15 +246,9 @@ def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
 
 
 def as_seeds(seeds: int | Iterable[int]) -> list[int]:
-    """The seeds listed, or 0, 1, … so many."""
-    listed = [_whole(s, "a seed") for s in (seeds if isinstance(seeds, Iterable) else range(_whole(seeds, "seeds")))]
+    """The seeds listed, or the first n: 0, 1, …"""
+    listed = seeds if isinstance(seeds, Iterable) else range(as_whole(seeds, "seeds"))
+    listed = [as_whole(seed, "a seed") for seed in listed]
     if not listed or len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**32:
         raise UserError(f"seeds must be a positive number, or different ones between 0 and 2³² − 1, got {seeds!r}")
     return listed
-
-
-def _whole(value: Any, what: str) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise UserTypeError(f"{what} must be a whole number, got {value!r}") from None

@@ -16,12 +16,9 @@ Array = npt.NDArray[Any]
 
 
 @contextmanager
-def open_arrays(file: Path, of: str = "numbers") -> Iterator[Mapping[str, Array]]:
-    """The arrays of an .npz file by name, each read when it is taken; of a .npy file its memory map as X.
-
-    of : what the arrays should hold, for the error
-    """
-    with reading(file, f" (is it complete, and of {of} only?)"):
+def open_arrays(file: Path) -> Iterator[Mapping[str, Array]]:
+    """The arrays of an .npz file by name, each read when it is taken; of a .npy file its memory map as X."""
+    with reading(file, " (is it complete, and of numbers or strings only?)"):
         if file.suffix.lower() == ".npy":
             yield {"X": np.lib.format.open_memmap(file, mode="r")}
             return

@@ -18,7 +18,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
-    """What tells later whether these rows of X are still where they were; None where they have ids, which tell it.
+    """Hashes of these rows of X, to find out later whether the rows have moved; None where they have ids.
 
     The pool may grow meanwhile, and get other columns: only cells of these rows count, in the columns it has now.
     """
@@ -33,7 +33,7 @@ def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
 
 
 def refuse_moved(file: str, source: Source, rows: Rows) -> None:
-    """Raise the error that says that rows of X, which a file of picks names by number, are others than it meant.
+    """Refuse a file of picks that names rows of X by number, if the pool has other rows there now.
 
     The fingerprint is in the record beside the file; without it or without its columns, there is nothing to compare.
     """

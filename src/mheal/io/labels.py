@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..classes import is_blank
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError, UserFileError, shortened
 from ..runtime.files import MISTYPED, reading
 from .locate import TABLES
-from .source import LISTED
 
 FLAT = "annotation_id"  # a field of Label Studio's flat exports, which have an entry for each annotation
 TASK = "task_id"  # a field of the entries that we make of its other exports
@@ -78,6 +77,8 @@ def match(
             continue
         if is_blank(name):
             raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
+        if isinstance(label, list) and len(label) == 1:
+            label = label[0]
         if isinstance(label, list | dict):
             raise UserError(f"{file}: the label of entry {at + 1} is {label}: give one word or number")
         row = _row(name, row_of_id, n_rows, file)
@@ -96,9 +97,8 @@ def match(
         labelled[row] = first
     notes = [f"{file}: annotators differ on {outvoted:,} items, which have the label of most"] if outvoted else []
     if ties:
-        more = ", …" if len(ties) > LISTED else ""
         what = f"annotators differ on {len(ties):,} items, with no label of most, which are left unlabelled"
-        notes.append(f"{file}: {what}: {', '.join(ties[:LISTED])}{more}")
+        notes.append(f"{file}: {what}: {shortened(ties)}")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object), notes)
 
@@ -128,7 +128,7 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
             columns.pop("id", None)
         if OWN_ID in columns:
             columns[id_column or "id"] = columns[OWN_ID]
-    if "label" in columns and (FLAT in columns or any(isinstance(one, list | dict) for one in columns["label"])):
+    if "label" in columns and (FLAT in columns or suffix == ".json"):
         with reading(file, f": {EXPORT}", MISTYPED):
             columns["label"] = [_joined(value, file.name) for value in columns["label"]]
     return columns
@@ -176,7 +176,7 @@ def _joined(results: Any, file: str) -> Any:
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
-    """The column that says which item is meant, and whether it holds ids; else they are row numbers."""
+    """The column that names the items, and whether it holds ids; else it holds row numbers."""
     named = id_column or "id"
     if pool_has_ids and {"id", *PICKS} <= columns.keys():  # picks of ours, whatever the pool calls its ids
         return "id", True

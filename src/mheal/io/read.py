@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..embed.methods import embed as embed_items
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..runtime.progress import Progress
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
-from .source import Source, listed
+from .source import Source
 
 if TYPE_CHECKING:
     from ..tables.features import Missing
@@ -46,9 +46,7 @@ def read_pool(
     progress : called with (done, total, what) while items are read
     """
     located, name = locate(source), Path(source).name
-    chosen = {
-        "columns": columns, "without": without, "also": also, "id_column": id_column, "text_column": text_column,
-    }  # fmt: skip
+    chosen = dict(columns=columns, without=without, also=also, id_column=id_column, text_column=text_column)
     try:
         read = _not_embedded(located, name, chosen, target, answers, missing)
         made = embed_items(read.X, read.kind, embed, seed=seed, progress=progress)
@@ -63,7 +61,7 @@ def read_pool(
         skipped = [(located.files[at], reason) for at, reason in made.skipped]
         return Source(made.X, "images", features, files, ids, None, files, skipped)
     texts = read.X if read.kind == "texts" else None
-    notes = [f"{what}: {len(at):,}, row {listed(read.numbers(np.array(at)))}" for what, at in made.notes]
+    notes = [f"{what}: {len(at):,}, row {shortened(read.numbers(np.array(at)))}" for what, at in made.notes]
     return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
 
 

@@ -47,14 +47,13 @@ def stream_shards(
     A = checkpoint.scratch("pool", shape, dtype)
     step = max(1, slice_bytes // max(1, A[:1].nbytes))
 
-    def copy(at: int) -> dict[str, npt.NDArray[Any]]:
+    def copy(at: int) -> None:
         rows, file = A[starts[at] : starts[at + 1]], files[at]
         for lo, hi in spans(len(rows), step):
             with reading(file):
                 values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
             rows[lo:hi] = feature_array(values, schema, file.name, lo)
             checkpoint.yield_point()
-        return {}
 
     for at, stop in enumerate(starts[1:]):
         checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
@@ -74,18 +73,17 @@ def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.N
     """The same numbers as float32."""
     small = checkpoint.scratch("pool-float32", A.shape, np.float32)
 
-    def write() -> dict[str, npt.NDArray[Any]]:
+    def write() -> None:
         for lo, hi in spans(len(A), step):
             small[lo:hi] = A[lo:hi]
             checkpoint.yield_point()
-        return {}
 
     checkpoint.stage("halved", write)
     return small
 
 
 def row_count(file: Path) -> int:
-    """How many rows a file has, as its footer says."""
+    """How many rows a file has, from its footer."""
     with reading(file):
         return int(scan(file).select(pl.len()).collect().item())
 

@@ -76,11 +76,13 @@ def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
 
 
 def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> "polars.DataFrame":
-    """The cells of these rows of X, but no labels; without columns where the pool is no table."""
+    """The cells of these rows of X, or their texts, but no labels; without columns for images and arrays."""
     import polars
 
     if source.cells is not None:
         return source.cells[rows.tolist()]
+    if source.kind == "texts" and source.items is not None:
+        return polars.DataFrame({"text": [source.items[row] for row in rows.tolist()]})
     if source.files[0].suffix.lower() != ".parquet":
         return polars.DataFrame()
     from .shards import gather

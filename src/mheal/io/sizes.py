@@ -1,6 +1,5 @@
-"""How much memory reading a pool takes, told from headers, footers, directories and first rows before it is read."""
+"""How much memory reading a pool takes, estimated from headers, footers, directories and first rows."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exceptions import UserError
@@ -33,7 +32,11 @@ def bytes_to_read(found: Located, first: int = FIRST) -> int:
         with reading(found.files[0]):
             return factor * sum(map(unpacked, found.files))
     if found.form == "images":
-        return IMAGE * len(found.files) + PIXEL * _most_pixels(found.files)
+        from ..embed.images import in_chunks, opened
+
+        seen = in_chunks(lambda file: opened(file, lambda image: image.width * image.height), found.files, "", None)
+        most = max((pixels for pixels in seen if not isinstance(pixels, str)), default=0)
+        return IMAGE * len(found.files) + PIXEL * most
     if found.form == ".parquet":
         from .shards import expected_shape
 
@@ -47,7 +50,7 @@ def bytes_to_read(found: Located, first: int = FIRST) -> int:
 
     try:
         frame = read_frame(found.files[0], most=first)
-    except UserError:  # the last of the first rows is cut; what else is wrong is said when all are read
+    except UserError:  # the last of the first rows is cut; other errors come when all are read
         return READER + WORDS * total
     return READER + int(COPIES * total + share * _of_rows(frame))
 
@@ -63,10 +66,3 @@ def _of_rows(frame: "pl.DataFrame") -> int:
     lists = sum(int(column.list.len().sum()) for column in frame if column.dtype == pl.List)
     words = 0 if width else WORDS * frame.estimated_size() + EMBEDDED * len(frame)
     return int(COPIES * frame.estimated_size() + CELL * (len(frame) * width + lists) + words)
-
-
-def _most_pixels(files: list[Path]) -> int:
-    from ..embed.images import in_chunks, opened
-
-    seen = in_chunks(lambda file: opened(file, lambda image: image.width * image.height), files, "", None)
-    return max((pixels for pixels in seen if not isinstance(pixels, str)), default=0)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .shards import ShardIds
 
 Kind = Literal["vectors", "table", "images", "texts"]
-LISTED = 10  # rows that a note lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +72,6 @@ class Source:
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
         """The names of these rows of X."""
-        if self.ids is None or isinstance(self.ids, list):
-            return None if self.ids is None else [self.ids[row] for row in self.numbers(rows)]
-        return self.ids.of(rows)
-
-
-def listed(rows: npt.NDArray[np.int64]) -> str:
-    """Row numbers, the first few of many."""
-    return ", ".join(map(str, rows[:LISTED].tolist())) + (", …" if len(rows) > LISTED else "")
+        if isinstance(self.ids, list):
+            return [self.ids[row] for row in self.numbers(rows)]
+        return None if self.ids is None else self.ids.of(rows)

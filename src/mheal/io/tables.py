@@ -18,15 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from ..runtime.files import reading
 from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
 from ..tables.names import is_id
 from ..tables.schema import choose
-from ..tables.table import SHOWN, Table, plain, refuse_unlike, shortened
+from ..tables.table import Table, plain, refuse_unlike
 from .locate import named_array
-from .source import Kind, Source, listed
+from .source import Kind, Source
 
 SEPARATORS = ",;\t|"
 SAMPLE = 1 << 16  # bytes from which the separator is found out
@@ -53,7 +53,7 @@ def read_table(
     ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
     table = Table.of(frame, name, [*ids_as_text, text_column])
     schema = choose(table, columns, without, also, id_column, text_column, answers)
-    kind: Kind = "table"
+    kind: Kind = "table" if schema.text_column is None else "texts"
     X: npt.NDArray[Any] | list[str]
     if schema.text_column is None:
         X, kept, notes = features(table, schema, missing)
@@ -61,7 +61,6 @@ def read_table(
             with np.errstate(under="ignore"):
                 X = X.astype(np.float32)
     else:
-        kind = "texts"
         X, kept, notes = not_empty(frame[schema.text_column], f"column {schema.text_column!r} of {files[0].name}")
     ids = None if schema.id_column is None else frame[schema.id_column].to_list()
     cells = frame.drop(schema.answers)
@@ -76,7 +75,7 @@ def _is_column(target: str, columns: Sequence[str], table: str) -> bool:
     if target in columns or named_array(target)[0].is_file():
         return target in columns
     close = get_close_matches(target, columns, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns, SHOWN)}"
+    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns)}"
     raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
@@ -96,7 +95,7 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
         raise UserError(f"{where} holds no text at all")
     if not blank.any():
         return texts.to_list(), None, []
-    note = f"{blank.sum():,} empty texts are left out: row {listed(np.flatnonzero(blank))}"
+    note = f"{blank.sum():,} empty texts are left out: row {shortened(np.flatnonzero(blank))}"
     return texts.filter(~blank).to_list(), np.flatnonzero(~blank), [note]
 
 
@@ -182,7 +181,7 @@ def read_text(file: Path) -> str:
 
 
 def _as_utf8(content: bytes) -> bytes:
-    """Text as UTF-8, from UTF-16 if it says so, else from Windows' Western European, which holds Latin-1."""
+    """Text as UTF-8, from UTF-16 if it begins so, else from Windows' Western European, which holds Latin-1."""
     if content.startswith(WIDE):
         return content.decode("utf-16", errors="replace").encode()
     try:
@@ -192,7 +191,7 @@ def _as_utf8(content: bytes) -> bytes:
     return content
 
 
-def _read_delimited(content: bytes, usual: str, as_text: Sequence[str] = ()) -> pl.DataFrame:
+def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.DataFrame:
     """The rows of CSV or TSV; columns `as_text` are not parsed: an id 007 stays 007.
 
     usual : the separator where none splits the lines

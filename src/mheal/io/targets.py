@@ -9,9 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from ..classes import as_classes, as_column, missing, why_not_classes
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError, UserFileError, shortened
 from ..runtime.files import reading
-from ..tables.table import SHOWN, shortened
 from .arrays import array_of, open_arrays
 from .labels import FLAT, label_columns, match
 from .locate import TABLES, named_array
@@ -82,7 +81,7 @@ def _from_file(file: Path, array: str | None, source: Source) -> Sequence[Any]:
     columns = label_columns(file, source.id_column)
     if suffix in TABLES and not {"row", "id", FLAT, source.id_column} & columns.keys():
         if "label" not in columns and len(columns) > 1:
-            raise UserError(f"{file.name} has no column 'label': it has {shortened([*columns], SHOWN)}")
+            raise UserError(f"{file.name} has no column 'label': it has {shortened([*columns])}")
         return columns["label"] if "label" in columns else next(iter(columns.values()))
     found = match(columns, file.name, source.ids, source.n_rows, source.id_column)
     if found.values is None:
@@ -98,7 +97,7 @@ def _names(file: Path) -> list[str]:
 
 def _array(file: Path, name: str | None) -> list[Any]:
     """The labels in a .npy file, or in the array of that name in an .npz file, by default the only one or `y`."""
-    with open_arrays(file, "numbers or strings") as arrays:
+    with open_arrays(file) as arrays:
         name = name or (next(iter(arrays)) if len(arrays) == 1 else "y")
         if name not in arrays:
             raise UserError(f"{file.name} has no array {name!r}: write {file.name}:NAME ({', '.join(arrays)})")

@@ -62,8 +62,6 @@ def picks_frame(picks: "Selection", source: Source) -> pl.DataFrame:
         frame.insert_column(2, pl.Series("id", ids))
     names, taken = {}, {*frame.columns, "label"}
     cells = cells_of(source, picks.indices)
-    if cells.is_empty() and source.kind == "texts" and source.items is not None:
-        cells = pl.DataFrame({"text": [str(source.items[row]) for row in picks]})
     if source.id_column == "id":
         cells = cells.drop("id")
     for name in cells.columns:

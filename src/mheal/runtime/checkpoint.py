@@ -21,7 +21,7 @@ from .memory import MemoryLimit, memory_map
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
-Make = Callable[[], Mapping[str, npt.NDArray[Any]]]
+Make = Callable[[], Mapping[str, npt.NDArray[Any]] | None]
 Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST = "manifest.json"
@@ -43,29 +43,29 @@ class NullCheckpoint:
         self._progress = progress
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Describe the run that starts."""
+        """Store a description of the run; refuse to resume another one, or to work beside another run."""
 
     def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
         """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
 
-        Progress is reported, except for a `part` of another stage.
+        Progress is reported, except for a `part` of another stage. `make` returns None where it fills a scratch array.
         """
         if part:
-            return dict(make())
+            return dict(make() or {})
         self.report(0, 0, name)
-        made = dict(make())
+        made = dict(make() or {})
         self.report(1, 1, name)
         return made
 
     def save_partial(self, name: str, make: Make) -> None:
-        """Store how far a stage has come, from time to time."""
+        """Store how far a stage has come, if the last save was long enough ago."""
 
     def load_partial(self, name: str) -> Arrays | None:
-        """What was stored last; None if nothing was."""
+        """What was stored last for a stage, finished or not; None if nothing was, or the file is damaged."""
         return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-        """An array to work in, with the content it had when the run was interrupted."""
+        """An array to work in, on disk a memory map, with the content it had when the run was interrupted."""
         return np.empty(shape, dtype)
 
     def room(self) -> int:
@@ -86,7 +86,7 @@ class NullCheckpoint:
         """Unlock the folder, so that another run may resume."""
 
     def end(self) -> None:
-        """Delete what was stored."""
+        """Delete what this run has stored, and the folder if nothing else is in it."""
 
 
 class Checkpoint(NullCheckpoint):
@@ -110,7 +110,6 @@ class Checkpoint(NullCheckpoint):
         self._remedy = f": delete the folder {self.folder} to begin anew"
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Store a description of the run; refuse to resume another one, or to work beside another run."""
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._refuse_other_files()
@@ -122,16 +121,13 @@ class Checkpoint(NullCheckpoint):
                 old, new = json.loads(file.read_text(encoding="utf-8")), json.loads(text)
                 changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
             if changed:
-                raise OtherRun(
-                    f"{self.folder} holds an unfinished run with another {changed[0]}: repeat that command to finish "
-                    "it, or delete the folder"
-                )
+                remedy = "repeat that command to finish it, or delete the folder"
+                raise OtherRun(f"{self.folder} holds an unfinished run with another {changed[0]}: {remedy}")
         with replacing(file) as part:
             part.write_text(text + "\n", encoding="utf-8")
         self.begun = True
 
     def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
-        """The result of `make`, or what an earlier run has stored, after which `rng` is as it was then."""
         stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
@@ -143,13 +139,11 @@ class Checkpoint(NullCheckpoint):
         return stored
 
     def save_partial(self, name: str, make: Make) -> None:
-        """Store how far a stage has come, if the last save was long enough ago."""
         if monotonic() - self._last >= self.every:
-            self._save(name, make())
+            self._save(name, make() or {})
             self._last = monotonic()
 
     def load_partial(self, name: str) -> Arrays | None:
-        """What was stored last for a stage, finished or not; None if nothing was, or the file is damaged."""
         file = self.folder / f"{name}.npz"
         if not file.exists():
             return None
@@ -162,7 +156,6 @@ class Checkpoint(NullCheckpoint):
             return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-        """A memory-mapped array to work in, with the content it had when the run was interrupted."""
         file = self.folder / f"{name}.npy"
         if not file.exists():
             with replacing(file) as part:
@@ -178,12 +171,10 @@ class Checkpoint(NullCheckpoint):
         return A
 
     def close(self) -> None:
-        """Unlock the folder."""
         self.begun = False
         self._lock.drop()
 
     def end(self) -> None:
-        """Delete the folder, if it is ours."""
         if self.begun:
             files = [path for suffix in STAGES for path in self.folder.glob(f"*{suffix}")]
             for path in [*files, self.folder / MANIFEST]:

@@ -69,14 +69,20 @@ def writing(path: Path) -> Iterator[None]:
     except UserError:
         raise
     except OSError as error:
-        reason, folder = first_line(error), path.parent
-        if "requested and" in reason:  # how NumPy says that it could not write all
+        reason = first_line(error)
+        if "requested and" in reason:  # NumPy's message where it could not write all
             reason = "the disk is full"
-        if folder.is_file():
-            reason = f"{str(folder)!r} is a file, not a folder"
-        elif not folder.is_dir():
-            raise UserFileError(f"there is no folder {str(folder)!r} to write {path.name} to: make it first") from error
+        refuse_folder(path)
         raise UserFileError(f"cannot write {str(path)!r}: {reason}") from error
+
+
+def refuse_folder(file: Path, make_folder: bool = False) -> None:
+    """Refuse to write a file whose folder is a file, or not there, unless it will be made."""
+    folder = file.parent
+    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, also without the right to look
+        raise UserFileError(f"cannot write {file.name}: {str(folder)!r} is a file, not a folder")
+    if not make_folder and not os.path.exists(folder):
+        raise UserFileError(f"there is no folder {str(folder)!r} to write {file.name} to: make it first")
 
 
 @contextmanager
@@ -100,7 +106,7 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
     except JSONDecodeError as error:
         raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
     except MemoryError as error:
-        raise UserError(f"cannot read {file.name}: it says that it holds more than fits into memory{hint}") from error
+        raise UserError(f"cannot read {file.name}: its header announces more than fits into memory{hint}") from error
     except content as error:
         raise UserError(f"cannot read {file.name}: it holds values of a wrong type{hint}") from error
     except BaseException as error:  # a panic in Rust is no Exception
@@ -127,7 +133,7 @@ def allocate(file: Path) -> None:
 
 
 def first_line(error: BaseException, otherwise: str = "") -> str:
-    """What an error says, in one line; `otherwise`, or its type, where it says nothing."""
+    """The message of an error, in one line; without one `otherwise`, or its type."""
     text = getattr(error, "strerror", None) or str(error)
     return text.splitlines()[0] if text else otherwise or type(error).__name__
 

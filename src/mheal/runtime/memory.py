@@ -14,31 +14,31 @@ import numpy as np
 from ..exceptions import UserError
 from .threads import thread_count
 
-PART = 50_000_000  # bytes that a thread may touch between two looks at what is in memory
-PAUSE = 0.005  # seconds between looks while code runs that does not work in parts
+PART = 50_000_000  # bytes that a thread may touch between two checks of the memory in use
+PAUSE = 0.005  # seconds between checks while code runs that does not work in parts
 _STATM = Path("/proc/self/statm")
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory; 0 where the system does not say."""
+    """Bytes of this process that are in memory; 0 where the system does not report it."""
     if not _STATM.exists():
         return 0
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def available() -> int:
-    """Bytes of memory that are free for this process; a very large number where the system does not say."""
+    """Bytes of memory that are free for this process; a very large number where the system does not report it."""
     found = [2**63]
     with suppress(OSError):
-        told = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
-        found += [1024 * int(told[1])] if told else []
+        free = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
+        found += [1024 * int(free[1])] if free else []
     with suppress(OSError, ValueError):  # "max": no limit
         found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min(found)
 
 
 def unpacked(file: Path) -> int:
-    """Bytes that a ZIP archive unpacks to, as it says; refused where less memory is free here."""
+    """Bytes that a ZIP archive unpacks to, by its directory; refused where less memory is free here."""
     with ZipFile(file) as archive:
         total = sum(member.file_size for member in archive.infolist())
     if total > available():
@@ -62,8 +62,8 @@ class MemoryLimit:
     """Keeps the process below `limit` bytes by giving back the pages of memory maps.
 
     Using an added map brings its pages back, from the system's cache or from disk. A row store calls `yield_point`
-    between parts of its work; inside a `with` block a thread looks after code that does not work in parts. Where the
-    system does not tell how much memory is used, nothing happens.
+    between parts of its work; inside a `with` block a thread does so for code that does not work in parts. Where the
+    system does not report how much memory is used, nothing happens.
     """
 
     def __init__(self, limit: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import UserError, UserFileError
-from .files import reading, replacing
+from .files import reading, refuse_folder, replacing
 
 SUFFIX = ".mheal.json"
 FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
@@ -55,7 +55,7 @@ class Outputs:
         """Refuse what may not be replaced, and folders that are not there; the digests of files that mheal wrote."""
         ours = {}
         for option, file in self.files:
-            _refuse_folder(file, self.make_folder)
+            refuse_folder(file, self.make_folder)
             identity = _identity(file)
             if identity is None:  # nothing there
                 continue
@@ -63,14 +63,13 @@ class Outputs:
                 raise UserError(f"{file} is an input ({self._inputs[identity]}): give {option} another name")
             if not file.is_file():
                 raise UserFileError(f"{file} is a folder or a device: give {option} another name")
-            if file == self.record:
-                known, wrote = _read(file) is not None, False
-            else:
-                known, wrote = False, bool(digests := self._digests(file))
-                if wrote and (digest := sha256(file)) in digests:
-                    known, ours[file] = True, digest
-            if not known and not self.force:
-                why = "has changed since mheal wrote it" if wrote else "was not written by mheal"
+            if file == self.record and _read(file) is not None:
+                continue
+            digests = self._digests(file)
+            if digests and (digest := sha256(file)) in digests:
+                ours[file] = digest
+            elif not self.force:
+                why = "has changed since mheal wrote it" if digests else "was not written by mheal"
                 raise UserError(f"{file} {why}: give {option} another name, or --force to replace it")
         return ours
 
@@ -78,7 +77,7 @@ class Outputs:
     def writing(self, *files: Path, about: Mapping[str, Any] | None = None) -> Iterator[list[Path]]:
         """Yield a temporary file for each of these; if the block ends well, the record and they take their places.
 
-        about : what the record says beside the digests
+        about : what the record holds beside the digests
         """
         folder = _place(self.record).parent
         with ExitStack() as stack:
@@ -128,9 +127,7 @@ def _read(record: Path) -> dict[str, list[Any]] | None:
     with suppress(OSError, ValueError, RecursionError):
         content = json.loads(record.read_text(encoding="utf-8"))
         if isinstance(content, dict) and isinstance(content.get(FILES), dict):
-            return {
-                name: known for name, known in content[FILES].items() if isinstance(known, list) and "\0" not in name
-            }
+            return {name: one for name, one in content[FILES].items() if isinstance(one, list) and "\0" not in name}
     return None
 
 
@@ -145,14 +142,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def _refuse_folder(file: Path, make_folder: bool) -> None:
-    folder = file.parent
-    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, also where we may not look
-        raise UserFileError(f"cannot write {file.name}: {folder} is a file, not a folder")
-    if not make_folder and not os.path.exists(folder):
-        raise UserFileError(f"there is no folder {str(folder)!r} to write {file.name} to: make it first")
 
 
 def _sync(*paths: Path) -> None:

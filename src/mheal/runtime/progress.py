@@ -23,9 +23,9 @@ def as_progress(
 ) -> Iterator[Progress]:
     """What to report to while the block runs: nothing for False, a function itself, for True a bar on stderr.
 
-    None is as False, but a line on stderr says that kernels are compiled.
+    None is as False, but a line on stderr announces that kernels are compiled.
 
-    console : where the bar is drawn. On a console that is no terminal only a line says that kernels are compiled
+    console : where the bar is drawn. A console that is no terminal gets only the line about the compilation
     delay : seconds before the bar appears
     """
     if progress is None:

@@ -37,7 +37,7 @@ def last_words(status: int) -> Iterator[None]:
 
 
 def _cut_file() -> str:
-    """A mapped file that is shorter than its map, where the system says."""
+    """A mapped file that is shorter than its map, where the system lists them."""
     with suppress(OSError):
         maps = Path("/proc/self/maps").read_text(errors="surrogateescape")
         for start, stop, offset, name in re.findall(r"^(\w+)-(\w+) \S+ (\w+) \S+ \d+ +(/.+)$", maps, re.MULTILINE):

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from .schema import Feature, Schema
-from .table import SHOWN, Table, first_row, shortened
+from .table import Table, first_row
 from .words import days
 
 Array = npt.NDArray[Any]
@@ -48,8 +48,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     kept, n_empty, notes = ~empty, int(empty.sum()), []
     if n_empty:
-        listed = shortened([str(row) for row in empty.arg_true()], SHOWN)
-        notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {listed}")
+        notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {shortened(empty.arg_true())}")
     absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
     others = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items()}
     shown = [f"{name}: {n:,}" + (f", with {others[name]}" if others.get(name) else "") for name, n in absent.items()]
@@ -77,7 +76,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     if often:
         X = np.column_stack([X, *(frame[name].is_null().to_numpy() for name in often)]).astype(X.dtype)
     if absent:
-        added = f", and an indicator column for {shortened(often, SHOWN)}" if often else ""
+        added = f", and an indicator column for {shortened(often)}" if often else ""
         notes.append(f"missing values filled in with the median or the most frequent value ({counts}){added}")
     return Features(X, rows, notes)
 

@@ -16,13 +16,13 @@ ENOUGH = 10  # labels, from which a column that repeats them is no coincidence
 
 
 def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2) -> Features:
-    """The features of a frame. What was left out, read as numbers or filled in is said in warnings."""
+    """The features of a frame. Warnings list what was left out, read as numbers or filled in."""
     table = Table.of(as_polars(frame), "X")
     if not table.types or not len(frame):
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
     schema = choose(table)
     if schema.text_column is not None:
-        wrong = f"X has no column to tell rows apart by but the texts in {schema.text_column!r}"
+        wrong = f"X has no column that separates its rows but the texts in {schema.text_column!r}"
         raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
     made = features(table, schema, missing)
     for note in [*([schema.description] if schema.id_column or schema.left_out or schema.written else []), *made.notes]:
@@ -31,7 +31,7 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
 
 
 def repeating(frame: pl.DataFrame, labels: Any, rows: Any) -> list[str]:
-    """The columns that hold the very labels of these rows, if there are enough of both to tell."""
+    """The columns that hold the very labels of these rows, if enough rows have labels."""
     given = [_word(value) for value in labels]
     if len(given) < ENOUGH or len(set(given)) < 2:
         return []
@@ -65,7 +65,7 @@ def _series(column: Any, name: str) -> pl.Series:
     if getattr(column.dtype, "tz", None) is not None:
         values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
     if values.dtype.kind in "mM":
-        return pl.Series(name, values.astype("datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"))
+        return pl.Series(name, values.astype(f"{values.dtype.kind}8[us]"))
     absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
     cells = [None if gone else value for gone, value in zip(absent, values, strict=True)]
     present = values[~absent]

@@ -1,4 +1,4 @@
-"""What the name of a column, and the look of its values, say about it: an answer, an id, a code."""
+"""What kind of column it is, by its name and the form of its values: labels, ids, codes."""
 
 import re
 

@@ -1,7 +1,7 @@
 """The schema of a table: which columns are features, of what kind, and which column names the rows.
 
 There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster. It
-depends on names and types of columns; values are read where types do not tell.
+depends on names and types of columns; values are read where types do not decide.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, shortened
 from .names import IDS, INDEXES, RARE, code, is_answer, is_id
-from .table import SHOWN, Table, first_row, kind_of, refuse_unlike, shortened
+from .table import Table, first_row, kind_of, refuse_unlike
 
 MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
 LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
@@ -83,15 +83,9 @@ def choose(
     table: Table, columns: Sequence[str] | None = None, without: Collection[str] = (), also: Collection[str] = (),
     id_column: str | None = None, text_column: str | None = None, answers: Collection[str] = (),
 ) -> Schema:  # fmt: skip
-    """The schema of a table.
+    """The schema of a table. `read_pool` describes the parameters; `answers` hold labels, whatever their names.
 
-    columns : the features; by default the embeddings if one column holds lists of numbers, else every number and, in
-        memory, every text column of at most 20 different values; but no labels, ids, codes and row numbers
-    without : columns that are no features
-    also : columns that are features beside those chosen by default
-    id_column : the column that names the rows; by default one that is named like an id and names each row differently
-    text_column : the column to read as texts; by default the only one, if that is long text
-    answers : columns known to hold labels, whatever their names
+    Text columns become categories only of tables in memory, where their values can be counted.
     """
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
@@ -99,12 +93,10 @@ def choose(
     kept_out = [*([id_column] if id_column is not None else []), *without]
     for name in chosen:
         if name in kept_out:
-            raise UserError(
-                f"{table.name}: column {name!r} is kept out of the features, so it cannot be one: name it once"
-            )
+            raise UserError(f"{table.name}: column {name!r} is kept out of the features, and chosen: name it once")
     for name in (*kept_out, *chosen):
         if name not in table.types:
-            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types], SHOWN)}")
+            raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types])}")
     labels = tuple(n for n in table.types if n not in chosen and (n in answers or (is_answer(n) and n != id_column)))
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
@@ -123,7 +115,7 @@ def choose(
         names, reasons = _usable(table, readable, names)
         left_out |= reasons
         texts = [] if chosen else [n for n, why in reasons.items() if "texts" in why and _is_text(table, n)]
-        # Beside texts, columns such as a topic or a rating are no features: they tell few rows apart.
+        # Beside texts, columns such as a topic or a rating are no features: they separate few rows.
         coarse = not names or bool(texts and 2 * table.frame.select(names).n_unique() <= len(table.frame))
         if coarse and len(texts) == 1:
             text_column = texts[0]
@@ -131,7 +123,7 @@ def choose(
             held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
             texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
             remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
-            wrong = f"{table.name} has no column to tell rows apart by, but {held}"
+            wrong = f"{table.name} has no column that separates its rows, but {held}"
             raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
     if text_column is not None:
         left_out.pop(text_column, None)
@@ -157,7 +149,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:
         return named
-    values = table.column(named)
+    values = table.frame[named]
     remedy = f"or leave the column out (--without {named!r}), or name another one (--id)"
     if values.dtype.is_nested():
         raise UserError(f"{table.name}: column {named!r} holds lists or groups of values, not ids: change it, {remedy}")
@@ -175,7 +167,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
 
 def _names_rows(table: Table, name: str, share: float) -> bool:
     """Whether a column holds words or whole numbers, and a different one in at least this share of the rows."""
-    values, kind = table.column(name), kind_of(table.types[name])
+    values, kind = table.frame[name], kind_of(table.types[name])
     names = kind == "text" or (kind == "numbers" and bool((values.cast(pl.Float64) % 1 == 0).all()))
     return names and values.drop_nulls().n_unique() >= share * len(values)
 
@@ -213,7 +205,7 @@ def _unlikely(table: Table, name: str) -> str | None:
     counted = kind == "text" and table.in_memory
     if (counted or kind == "numbers") and (reason := code(name, table.head(name))):
         return reason
-    if counted and table.column(name).drop_nulls().n_unique() == 1:
+    if counted and table.frame[name].drop_nulls().n_unique() == 1:
         return "one value"
     return _against(table, name)
 
@@ -221,14 +213,14 @@ def _unlikely(table: Table, name: str) -> str | None:
 def _against(table: Table, name: str) -> str | None:
     """Why a column cannot be a feature; None where it can."""
     kind = kind_of(table.types[name])
-    if kind == "nothing" or (table.in_memory and table.column(name).is_null().all()):
+    if kind == "nothing" or (table.in_memory and table.frame[name].is_null().all()):
         return "empty"
     if kind != "text":
         return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
         wrong = f"column {name!r} holds text, which is understood only of a pool that is read into memory"
         raise UserError(f"{table.name}: {wrong}: choose the columns that are features, or leave it out")
-    different = table.column(name).drop_nulls().n_unique()
+    different = table.frame[name].drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None
 
 
@@ -236,7 +228,7 @@ def _is_text(table: Table, name: str, alone: bool = False) -> bool:
     """Whether a column is text to read: sentences or, where it is the only column, too many words for a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
-    values = table.column(name).drop_nulls()
+    values = table.frame[name].drop_nulls()
     length = values.str.len_chars().mean()
     return (isinstance(length, float) and length >= LONG_TEXT) or (alone and values.n_unique() > MAX_CATEGORIES)
 
@@ -246,7 +238,7 @@ def _feature(table: Table, name: str) -> Feature:
     if kind in ("numbers", "dates or times"):
         return Feature(name, "number")
     if kind == "text":
-        values = tuple(table.column(name).drop_nulls().unique().sort())
+        values = tuple(table.frame[name].drop_nulls().unique().sort())
         return Feature(name, "category", len(values), values)
     width = table.list_length(name)
     if width == 0:

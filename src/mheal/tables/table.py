@@ -14,8 +14,7 @@ from .words import COMMAS, Converted, as_numbers, without_missing
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Read = TypeVar("Read")
 
-SHOWN = 20  # names that an error lists
-HEAD = 10_000  # values that tell whether a column measures anything
+HEAD = 10_000  # values that show whether a column measures anything
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,6 @@ class Table:
         """The rows of a table in memory."""
         return self.parts[0].collect()
 
-    def column(self, name: str) -> pl.Series:
-        """The values of a column of a table in memory."""
-        return self.frame[name]
-
     def head(self, name: str) -> pl.Series:
         """The first values of a column, from as many parts as it takes."""
         found: list[pl.Series] = []
@@ -116,11 +111,6 @@ def kind_of(dtype: pl.DataType) -> str:
 def first_row(mask: pl.Series) -> int:
     """The first row where the mask is true."""
     return int(mask.arg_true()[0])
-
-
-def shortened(names: Sequence[str], n: int) -> str:
-    """The first n of some names, and how many there are."""
-    return ", ".join(names[:n]) + (f", … ({len(names):,} in all)" if len(names) > n else "")
 
 
 def refuse_unlike(

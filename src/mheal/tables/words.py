@@ -1,4 +1,4 @@
-"""Text columns that hold numbers in other clothes: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
+"""Text columns that hold numbers in another form: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
 
 import re
 from itertools import product
@@ -8,7 +8,7 @@ import polars as pl
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
 MOSTLY = 0.9  # from this share of numbers on, the other words of a column count as missing
-FEWEST = 10  # and from so many
+FEWEST = 10  # and from this many numbers on
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
@@ -86,7 +86,7 @@ def _bare(words: pl.Series) -> tuple[pl.Series, str]:
 
 
 def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
-    """Days since 1970, if all words are dates of one form. Where it may be another one, it is said."""
+    """Days since 1970, if all words are dates of one form; an ambiguous form is named."""
     if not DATE.match(words[0]):
         return None
     for form in map("".join, product(DATES, TIMES)):

@@ -76,9 +76,9 @@ def test_what_is_left_out_is_said_with_the_reason(read):
         (
             {"day": DAY, "label": DAY},
             {"without": ["day"]},
-            r"no column to tell rows apart by, but label \(holds labels\)",
+            r"no column that separates its rows, but label \(holds labels\)",
         ),
-        ({"id": range(N)}, {}, "has no column to tell rows apart by, but only ids"),
+        ({"id": range(N)}, {}, "has no column that separates its rows, but only ids"),
     ],
 )
 def test_refusals(read, columns, chosen, words):
