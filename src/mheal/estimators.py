@@ -55,7 +55,7 @@ REMEDY = "give it more labels, or choose another estimator"
 
 
 def resolve_estimator(estimator: Any) -> Any:
-    """The unfitted classifier that a name, a path or an object stands for.
+    """The unfitted classifier that a name, a path or an object represents.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _attribute(path: str) -> Any:
 
 @contextmanager
 def user_code(failure: str, remedy: str) -> Iterator[None]:
-    """Errors of code that is not ours, as one line."""
+    """Errors of code that is not ours become a UserError: one line with the failure, the error and the remedy."""
     try:
         yield
     except (UserError, MemoryError):
@@ -107,6 +107,11 @@ def user_code(failure: str, remedy: str) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{failure} ({type(error).__name__}: {reason}): {remedy}") from error
+
+
+def errors_of(model: Any, failure: str, remedy: str = REMEDY) -> AbstractContextManager[None]:
+    """`user_code` for a model of the user's; errors of the known estimators are bugs of ours."""
+    return nullcontext() if _is_known(model) else user_code(failure, remedy)
 
 
 def estimator_name(estimator: Any) -> str:
@@ -146,7 +151,7 @@ def fit_model(estimator: Any, seed: int, X: Array, labels: Array) -> Any:
     model = clone(resolve_estimator(estimator), safe=False)
     known = _is_known(model)
     failure = f"{estimator_name(model)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
-    with single_threaded(model), nullcontext() if known else user_code(failure, REMEDY):
+    with single_threaded(model), errors_of(model, failure):
         for path, value in model.get_params().items() if hasattr(model, "get_params") else ():
             name = path.split("__")[-1]
             if name == "random_state" and value is None:
@@ -163,8 +168,7 @@ def fit_on_pool(estimator: Any, seed: int, X: Array, rows: npt.NDArray[np.int64]
 
 def predict(model: Any, X: Array) -> Array:
     """The model's classes for the rows of X, on one thread."""
-    failure = f"{estimator_name(model)} cannot predict"
-    with single_threaded(model), nullcontext() if _is_known(model) else user_code(failure, REMEDY):
+    with single_threaded(model), errors_of(model, f"{estimator_name(model)} cannot predict"):
         return np.asarray(model.predict(X))
 
 

@@ -82,7 +82,7 @@ class Job:
     def _read(self) -> tuple[Source, Labels]:
         """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels.
 
-        What streaming leaves in memory goes as other memory is asked for, and so does not count.
+        What streaming leaves in memory is freed when other memory is needed, and so does not count.
         """
         request, limit = self.request, self.request.memory_limit
         if request.scheduler is not None:
@@ -178,7 +178,7 @@ class Job:
 
     @contextmanager
     def _warnings(self) -> Iterator[list[str]]:
-        """Print the library's warnings that labels or a model are not used; afterwards, the list says which."""
+        """Print the library's warnings that labels or a model are not used; afterwards, the list holds them."""
         unused: list[str] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FewLabelsWarning)
@@ -246,7 +246,7 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
 
 @contextmanager
 def _memory_errors() -> Iterator[None]:
-    """Too little memory is no bug: say what helps."""
+    """Too little memory is a UserError with a remedy, not a bug."""
     try:
         yield
     except MemoryError as error:

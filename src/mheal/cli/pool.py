@@ -1,4 +1,4 @@
-"""The pool as a command reads it, with a line that says what its features are."""
+"""The pool as a command reads it, with a line about its features."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def labels_in(file: str | None, source: Source, console: Console | None = None, 
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
-    """A line that says what the pool's features are, and one for the items that were skipped."""
+    """Print a line about the pool's features, and one about the items that were skipped."""
     console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")

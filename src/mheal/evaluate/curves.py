@@ -176,7 +176,7 @@ class Curves:
 
     def savings(self, against: str = "random") -> dict[str, Savings]:
         """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
-        if against not in self._savings:  # a thousand resamples each, and a report asks three times
+        if against not in self._savings:  # a thousand resamples each, and a report needs them three times
             pairs = {name: self.paired(name, against) for name in self.others(against)}
             self._savings[against] = {name: labels_saved(self.budgets, *pair) for name, pair in pairs.items()}
         return dict(self._savings[against])

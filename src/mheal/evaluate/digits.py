@@ -6,7 +6,7 @@ scikit-learn's logistic regression with its defaults, run to convergence, on pix
 might start elsewhere for them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -31,7 +31,7 @@ from .simulate import runs
 BUDGETS = (10, 20, 30, 50, 75, 100)
 MODEL = "logistic regression on digits"
 TEST = 0.3  # share of the digits that are held out
-LABELED = 15  # every so many rows one has a label
+LABELED = 15  # one row in this many has a label
 IMAGES, TEXTS = 120, 150
 TOPICS = (
     "goal match team player season coach score win league cup",
@@ -46,7 +46,7 @@ class FirstPicks(PaperMHEAL):
     kind: ClassVar[Kind] = "ranked"  # type: ignore[assignment]
 
 
-def run(budget: int, seeds: int, progress: Progress) -> Curves:
+def run(budget: int, seeds: Sequence[int], progress: Progress) -> Curves:
     """Accuracy by strategy, seed and number of labels, up to `budget`."""
     strategies: dict[str, str | Strategy] = {
         "mheal": "mheal",
@@ -59,7 +59,7 @@ def run(budget: int, seeds: int, progress: Progress) -> Curves:
     rows = []
     for done, unit in enumerate(runs(X, y, strategies, budgets, seeds=seeds, test_size=TEST), start=1):
         rows += [{**row, "estimator": MODEL} for row in unit]
-        progress(done, len(strategies) * seeds, "picking and training")
+        progress(done, len(strategies) * len(seeds), "picking and training")
     return Curves(rows)
 
 
@@ -70,11 +70,11 @@ def save(curves: Curves, path: Path) -> None:
     table.sort(order, "seed", maintain_order=True).write_csv(path, float_precision=6, line_terminator="\r\n")
 
 
-def draw_picks(budget: int, path: Path) -> None:
-    """Draw the images that mheal picks in the first split, best first, ten to a line, each under its rank."""
+def draw_picks(budget: int, seed: int, path: Path) -> None:
+    """Draw the images that mheal picks in the split of this seed, best first, ten to a line, each under its rank."""
     digits = load_digits()
-    pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=0)
-    images = pool[select(pool, budget).indices].reshape(-1, 8, 8)
+    pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=seed)
+    images = pool[select(pool, budget, random_state=seed).indices].reshape(-1, 8, 8)
     lines = -(-budget // 10)
     figure = Figure(figsize=(6.5, 0.72 * lines + 0.5), layout="constrained")
     figure.suptitle(f"The {budget} digits that mheal picks to be labelled, best first", fontsize=11)

@@ -16,7 +16,7 @@ from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
 HORIZON = 1000  # further labels that a plan looks at by default
-MIN_GAIN = 0.005  # in accuracy, for which a batch of labels is worth its cost
+MIN_GAIN = 0.005  # in accuracy, that justifies a batch of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class CoveragePlan:
             text.append(f"The radius has no knee within {len(self.radius):,} labels: it falls steadily.")
         else:
             text.append(f"The radius falls steeply up to about {self.knee:,} labels and slowly from there.")
-            text.append("This is a hint for the size of a first batch. It says nothing about accuracy.")
+            text.append("This is a hint for the size of a first batch. It does not show accuracy.")
         if self.target is not None:
             text.append(f"Whether {self.target:.1%} can be reached is unknown without labels.")
         return [*text, f"With {MIN_LABELS} labels or more, the plan can estimate the accuracy to expect."]
@@ -185,7 +185,7 @@ def accuracy_plan(
 
 
 def about_target(fit: CurveFit, target: float) -> str:
-    """How many labels the target takes, as far as the interval says."""
+    """How many labels the target takes, with the interval."""
     now, needed = fit.predict(fit.now), fit.labels_to_reach(target)
     if now.value >= target:
         unsure = "" if now.low >= target else f", but the interval begins at {now.low:.1%}"

@@ -63,8 +63,8 @@ def simulate(
         scorer(estimator, X, y); larger is better. Where one class has over 60 % of the rows, tables show accuracy and
         balanced accuracy beside it.
     scaling : scaling for the picks, as for `mheal.select`
-    test_size, max_test : this share of the rows is held out, but at most so many
-    max_pool : at most so many of the other rows form the pool; None takes all
+    test_size, max_test : this share of the rows is held out, at most `max_test` rows
+    max_pool : the most rows of a pool; None takes all that are not held out
 
     Examples
     --------
@@ -177,7 +177,7 @@ class _HiddenLabels:
         rows = select(self.X, n, strategy=strategy, **given).indices
         seconds = perf_counter() - start
         if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
-            raise ValueError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
         return rows, seconds
 
 
@@ -242,12 +242,12 @@ def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
     if not found or found[0] < 1:
         raise UserError(f"budgets must be one or more numbers of labels, each at least 1, got {found}")
     if found[-1] > available:
-        raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: ask for at most {available}")
+        raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: give at most {available}")
     return found
 
 
 def as_seeds(seeds: int | Iterable[int]) -> list[int]:
-    """The seeds listed, or 0, 1, … so many."""
+    """The seeds listed, or 0, 1, …, seeds − 1."""
     listed = [_whole(s, "a seed") for s in (seeds if isinstance(seeds, Iterable) else range(_whole(seeds, "seeds")))]
     if not listed or len(set(listed)) < len(listed) or min(listed) < 0 or max(listed) >= 2**32:
         raise UserError(f"seeds must be a positive number, or different ones between 0 and 2³² − 1, got {seeds!r}")
