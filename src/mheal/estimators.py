@@ -173,7 +173,7 @@ def predict(model: Any, X: Array) -> Array:
 
 
 def _last_step(model: Any) -> Any:
-    """The classifier itself, which may stand at the end of a pipeline."""
+    """The classifier itself, or the one at the end of a pipeline."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
@@ -184,5 +184,5 @@ def single_threaded(model: Any) -> AbstractContextManager[None]:
 
 @cache
 def _threads(kind: str) -> ThreadpoolController:
-    """The thread pools of all libraries that a kind of model has loaded: to look for them takes longer than to fit."""
+    """The thread pools of all libraries that a kind of model has loaded: finding them takes longer than a fit."""
     return ThreadpoolController()

@@ -379,3 +379,12 @@ def assert_one_line(capsys, *words):
     assert err.count("\n") == 1
     for word in words:
         assert word in err
+
+
+def test_the_first_seed_chooses_the_splits(compared):
+    assert main([*TINY, "--seeds", "1", "--seed", "1"]) == 0  # the second of the two splits that are there
+    curves = Curves.from_csv("compare/curves.csv")
+    assert curves.seeds() == [0, 1]
+    assert json.loads(Path("compare/settings.json").read_text(encoding="utf-8"))["seed"] == 1
+    assert main([*TINY, "--seeds", "1", "--seed", "7", "--out", "other"]) == 0
+    assert Curves.from_csv("other/curves.csv").seeds() == [7]

@@ -66,8 +66,7 @@ def compare(
     from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from ..tables.table import shortened
-    from .pool import answers_in, inputs, read, say_labels, say_source, usable
+    from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
 
     context.with_resource(Lock(out))  # no other run works in the folder
     console = messages(quiet)
@@ -128,10 +127,9 @@ def compare(
         count = len({*units} & _found(out, settings).keys())
         console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
         raise
-    classes = [f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()]
     note = (
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. "
-        f"Labels: {described}; classes: {shortened(classes, 10)}. "
+        f"Labels: {described}; classes: {counted(dict(Counter(labels.tolist()).most_common()))}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
     curves = Curves([row for unit in units for row in kept[unit]], metric)
@@ -197,13 +195,10 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         lacking = "is there, but no settings.json with all settings of its runs"
         raise UserError(f"{folder / FILES[0]} {lacking}: {remedy}") from error
     if changed is not None:
-        was, now = (_shown(values[changed]) for values in (before, settings))
+        was, now = (
+            ",".join(value) if isinstance(value, list) else "unset" if value is None else str(value)
+            for value in (before[changed], settings[changed])
+        )
         others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
         option = f"--{changed.replace('_', '-')} {was} instead of {now}"
         raise UserError(f"{folder} holds runs with {others.get(changed, option)}: {remedy}")
-
-
-def _shown(setting: Any) -> str:
-    if isinstance(setting, list):
-        return ",".join(setting)
-    return "unset" if setting is None else str(setting)

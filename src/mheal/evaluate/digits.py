@@ -48,12 +48,8 @@ class FirstPicks(PaperMHEAL):
 
 def run(budget: int, seeds: Sequence[int], progress: Progress) -> Curves:
     """Accuracy by strategy, seed and number of labels, up to `budget`."""
-    strategies: dict[str, str | Strategy] = {
-        "mheal": "mheal",
-        "random": "random",
-        "k-center": "coreset",
-        "MHEAL (paper)": FirstPicks(),
-    }
+    strategies: dict[str, str | Strategy] = {"mheal": "mheal", "random": "random", "k-center": "coreset"}
+    strategies["MHEAL (paper)"] = FirstPicks()
     budgets = [*(labels for labels in BUDGETS if labels < budget), budget]
     X, y = load_digits(return_X_y=True)
     rows = []
@@ -105,10 +101,10 @@ def write_files(folder: Path) -> list[str]:
 def _digits() -> dict[str, bytes]:
     X, y = load_digits(return_X_y=True)
     rows = np.arange(0, len(X), LABELED)
-    ids = [f"d{row:04}" for row in range(len(X))]
-    pixels = {f"p{j}": X[:, j].astype(int) for j in range(X.shape[1])}
+    ids = np.array([f"d{row:04}" for row in range(len(X))])
+    pixels = {f"p{j}": column for j, column in enumerate(X.T.astype(int))}
     table = polars.DataFrame({"id": ids, **pixels, "label": y})
-    labels = polars.DataFrame({"row": rows, "id": [ids[row] for row in rows], "label": y[rows]})
+    labels = polars.DataFrame({"row": rows, "id": ids[rows], "label": y[rows]})
     proba = LogisticRegression(max_iter=300).fit(X[rows], y[rows]).predict_proba(X)
     return {
         "digits.csv": table.write_csv().encode(),

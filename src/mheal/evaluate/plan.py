@@ -150,7 +150,7 @@ def coverage_plan(
     X : array of shape (n_rows, n_columns)
     n : number of picks; by default `horizon(n_rows, n_labeled)`
     labeled, random_state : as for `mheal.select`
-    target : accuracy to reach; it only adds a sentence that it takes labels to know
+    target : accuracy to reach; it only adds a sentence, since accuracy is unknown without labels
     """
     check_target(target)
     X = as_array(X)

@@ -103,19 +103,17 @@ def runs(
         from sklearn.model_selection import train_test_split
 
         for seed in all_seeds:
-            todo = [name for name in named if (name, seed) not in done]
-            if not todo:
+            if not (todo := [name for name in named if (name, seed) not in done]):
                 continue
-            rows = dict(train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
-            pool, test = train_test_split(np.arange(len(y)), **rows)
+            sides = dict(train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
+            pool, test = train_test_split(np.arange(len(y)), **sides)
             hidden = _HiddenLabels(X[pool], y[pool], for_pool(model, X[pool]), scaling, seed)
             X_test, y_test = X[test], y[test]
             for name in todo:
                 unit = dict(strategy=name, seed=seed, estimator=called)
-                steps = hidden.steps(deepcopy(named[name]), sizes)  # a strategy must not remember other units
                 yield [
                     {**unit, "labels": labels, **_scores(fitted, X_test, y_test, *measure), "seconds": seconds}
-                    for labels, fitted, seconds in steps
+                    for labels, fitted, seconds in hidden.steps(deepcopy(named[name]), sizes)  # no unit changes another
                 ]
 
     return units()
