@@ -57,14 +57,10 @@ REMEDY = "give it more labels, or choose another estimator"
 def resolve_estimator(estimator: Any) -> Any:
     """The unfitted classifier that a name, a path or an object represents.
 
-    Parameters
-    ----------
-    estimator : str, classifier, class or function
-        - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
-        - "package.module:attribute": imported, from the current folder too, as `python -m` would; the folder is then
-          put at the front of `sys.path`
-        - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
-        - a class, or a function without arguments: what it returns
+    - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
+    - "package.module:attribute": imported, from the current folder too, which is then first in `sys.path`
+    - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
+    - a class, or a function without arguments: what it returns
     """
     given = estimator
     if isinstance(estimator, str) and estimator in ESTIMATORS:

@@ -48,11 +48,7 @@ def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bo
 def refuse_small_limit(
     limit: int, present: int, shape: tuple[int, ...], *dtypes: npt.DTypeLike, mapped: bool, model: bool = False
 ) -> None:
-    """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not.
-
-    present : bytes that the process has in memory now
-    model : whether a model is queried
-    """
+    """Refuse a limit that is too small for each of these types of numbers, `present` bytes being in memory now."""
     totals = [present + needed(shape, dtype, mapped, model) for dtype in dtypes]
     if min(totals) > limit:
         about = f"picking from {shape[0]:,} rows takes about {size(max(totals))}"

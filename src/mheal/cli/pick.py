@@ -48,10 +48,9 @@ class Result:
 
 @dataclass
 class Job:
-    """A request that is carried out.
+    """A request that is carried out, with a folder for intermediate results.
 
-    folder : for intermediate results
-    resume : whether they are wanted though there is no memory limit
+    resume : whether they are kept though there is no memory limit
     unfinished : the checkpoints, which the caller ends when the picks are written
     """
 
@@ -166,10 +165,7 @@ class Job:
         """Picks that equal a row before them gain nothing: if most do, too few rows differ to choose between them."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
-        wrong = (
-            f"{self.request.pool}: after {different} picks all other rows equal a labelled or picked one in every "
-            "feature"
-        )
+        wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
         if alike > different:
             enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
             raise UserError(f"{wrong}: {enough}, or give other columns")

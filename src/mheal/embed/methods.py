@@ -64,8 +64,7 @@ def embed(
 
     Parameters
     ----------
-    items : an array (kind "vectors" or "table"), image files or texts
-    kind : "vectors", "table", "images" or "texts"
+    items : an array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
     method : a name in METHODS; None: the default of the kind
     seed : of the methods that are randomized
     progress : called with (done, total, what)

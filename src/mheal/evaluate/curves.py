@@ -31,13 +31,8 @@ FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)
 class Curves:
     """The measurements of a simulation with one estimator, in any order, and their statistics.
 
-    Statistics are about the budgets that all curves have. Strategies may have different seeds: comparisons are paired
-    over those they share.
-
-    Parameters
-    ----------
-    rows : measurements, see `Row`
-    metric : the metric that the statistics are about; larger is better
+    Statistics are about `metric`, of which larger is better, at the budgets that all curves have. Strategies may have
+    different seeds: comparisons are paired over those they share.
     """
 
     rows: Sequence[Row]

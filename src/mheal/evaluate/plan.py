@@ -76,13 +76,12 @@ class CoveragePlan:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyPlan:
-    """The accuracy to expect from more labels, extrapolated from the labels there are.
+    """The accuracy to expect from more labels, extrapolated from the labels there are now.
 
     curves : the measured learning curve of accuracy; where one class has over 60 % of the labels, that of balanced
         accuracy too
-    estimator, now : name of the classifier, labels there are
-    ahead, batch : further labels that the plan looks at, and that come at a time
-    target : accuracy to reach, or None
+    ahead, batch : further labels that the plan covers, and labels of one batch
+    target : accuracy to reach, as a share, or None
     """
 
     curves: dict[str, Resampled]
@@ -143,12 +142,8 @@ class AccuracyPlan:
 def coverage_plan(
     X: Any, n: int | None = None, *, labeled: Any = None, target: float | None = None, random_state: int = 0
 ) -> CoveragePlan:
-    """How well 1, 2, …, n picks of `mheal` cover the pool.
+    """How well 1, 2, …, n picks of `mheal` cover the pool X, by default `horizon(n_rows, n_labeled)` picks.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns)
-    n : number of picks; by default `horizon(n_rows, n_labeled)`
     labeled, random_state : as for `mheal.select`
     target : accuracy to reach; it only adds a sentence, since accuracy is unknown without labels
     """
@@ -163,15 +158,10 @@ def accuracy_plan(
     X: Any, y: Any, *, labeled: Any = None, estimator: Any = "logistic", ahead: int = HORIZON, batch: int = 50,
     target: float | None = None, random_state: int = 0,
 ) -> AccuracyPlan:  # fmt: skip
-    """The accuracy to expect in a pool from more labels.
+    """The accuracy to expect in the pool X from more labels, see `AccuracyPlan`.
 
-    Parameters
-    ----------
-    X : the pool
     y, labeled : at least 20 labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute" or a classifier, see `mheal.estimators`
-    ahead, batch : further labels to look at, and that come at a time
-    target : accuracy to reach, as a share
     random_state : seed of the folds
     """
     check_target(target)

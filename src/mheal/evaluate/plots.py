@@ -69,9 +69,8 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
 
     splits = max(len(curves.seeds(name)) for name in curves.strategies)
     interval = ", mean and 95 % interval" if splits > 1 else ""
-    _label(
-        ax, f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", f"test {curves.metric_title}", ink=ink
-    )
+    title = f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}"
+    _label(ax, title, f"test {curves.metric_title}", ink=ink)
     ax.set_facecolor(paper)
     ax.tick_params(colors=ink)
     ax.spines[["left", "bottom"]].set_color(ink)

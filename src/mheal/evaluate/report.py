@@ -35,7 +35,6 @@ def report(
     """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
 
     notes : paragraphs of your own on how it was measured: where the data comes from, how large the splits are
-    against : the baseline
     """
     from .plots import curves_picture
 
@@ -104,10 +103,7 @@ def savings_table(curves: "Curves", against: str) -> Table:
 
 
 def sentences(curves: "Curves", against: str = "random") -> list[str]:
-    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear.
-
-    Where one class has over 60 % of the rows, by accuracy and balanced accuracy too.
-    """
+    """What is better than the baseline by the paired tests on the area, what is worse, what is unclear."""
     text = verdict = _verdict(curves, against)
     for other in curves.beside:
         text = text + [f"By {other.metric_title}: {one}" for one in _verdict(other, against) if one not in verdict]
