@@ -21,7 +21,7 @@ Scores = npt.NDArray[np.float64]
 MIN_LABELS = 64  # a model of fewer labels is uncertain of the wrong rows
 POWER = 2.0  # of the uncertainty, as a weight
 BLOCK = 1 << 16  # rows whose uncertainty is computed together
-NUMBERS = 1 << 23  # numbers that a model predicts from at a time: they are copied for it
+NUMBERS = 1 << 23  # numbers of X that a model gets at a time, as a copy
 
 
 class FewLabelsWarning(UserWarning):

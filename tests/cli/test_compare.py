@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from comparisons import ALWAYS, FILES, TINY, assert_one_line, listing, rows_of
 from sklearn.datasets import load_iris
 
+from comparisons import ALWAYS, FILES, TINY, assert_one_line, listing, rows_of
 from mheal.cli import main
 from mheal.cli.compare import compare
 from mheal.evaluate import Curves, simulate

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from comparisons import FILES, TINY, assert_one_line, listing, rows_of, settings_in
 
+from comparisons import FILES, TINY, assert_one_line, listing, rows_of, settings_in
 from mheal.cli import main
 from mheal.evaluate import Curves
 

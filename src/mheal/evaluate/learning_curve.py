@@ -159,7 +159,7 @@ class CurveFit:
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
         """The expected accuracy and the ends of its interval with ever more labels, none far beyond those before.
 
-        The interval is symmetric around the log odds. Their variance has three parts: that of a share among so many
+        The interval is symmetric around the log odds. Their variance has three parts: that of a share of n
         labels, and two that `benchmarks/labels/plan` has measured: what this does not explain, and the extrapolation.
         More labels do no harm, so the lower end does not fall.
         """
