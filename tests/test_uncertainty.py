@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 import mheal
 from mheal import MHEAL
+from mheal.exceptions import UserError
 from mheal.strategies import Pool
 from mheal.uncertainty import FewLabelsWarning, GivenProbabilities, margins, uncertainty
 
@@ -100,6 +101,49 @@ def test_a_model_that_is_certain_of_everything_changes_nothing():
 
     picks = mheal.select(X, 40, labeled=FIRST, y=y[FIRST], estimator=Certain())
     np.testing.assert_array_equal(picks.indices, mheal.select(X, 40, labeled=FIRST).indices)
+
+
+class Own:
+    """A user's model that returns what it is given."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, result):
+        self.result = result
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+    def predict_proba(self, X):
+        return self.result(X)
+
+
+class OwnDecisions(Own):
+    predict_proba = property()
+
+    def decision_function(self, X):
+        return self.result(X)
+
+
+@pytest.mark.parametrize("strategy", ["mheal", "margin"])
+@pytest.mark.parametrize("model", [Own, OwnDecisions])
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda X: X @ np.ones(3), "fails .ValueError: .*matmul"),
+        (lambda X: {}["weights"], "fails .KeyError: 'weights'.: "),
+        (lambda X: np.ones((len(X), 3)), r", 3\) for .* rows and 2 classes: "),
+        (lambda X: np.ones((2, len(X), 2)), r"2\) for .* 2 classes: "),
+        (lambda X: 0.5, r"shape \(\) for"),
+        (lambda X: np.full((len(X), 2), np.nan), "NaN for row 0: "),
+    ],
+)
+def test_a_model_that_fails_or_returns_a_wrong_shape_is_named(strategy, model, result, message):
+    with pytest.raises(UserError, match=rf"^{model.__name__}\.(predict_proba|decision_function) .*{message}"):
+        mheal.select(X, 5, labeled=FIRST, y=y[FIRST], estimator=model(result), strategy=strategy)
 
 
 def test_margins_and_uncertainty():

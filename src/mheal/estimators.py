@@ -55,16 +55,12 @@ REMEDY = "give it more labels, or choose another estimator"
 
 
 def resolve_estimator(estimator: Any) -> Any:
-    """The unfitted classifier that a name, a path or an object stands for.
+    """The unfitted classifier that a name, a path or an object represents.
 
-    Parameters
-    ----------
-    estimator : str, classifier, class or function
-        - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
-        - "package.module:attribute": imported, from the current folder too, as `python -m` would; the folder is then
-          put at the front of `sys.path`
-        - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
-        - a class, or a function without arguments: what it returns
+    - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
+    - "package.module:attribute": imported, from the current folder too, which is then first in `sys.path`
+    - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
+    - a class, or a function without arguments: what it returns
     """
     given = estimator
     if isinstance(estimator, str) and estimator in ESTIMATORS:
@@ -99,7 +95,7 @@ def _attribute(path: str) -> Any:
 
 @contextmanager
 def user_code(failure: str, remedy: str) -> Iterator[None]:
-    """Errors of code that is not ours, as one line."""
+    """Errors of code that is not ours become a UserError: one line with the failure, the error and the remedy."""
     try:
         yield
     except (UserError, MemoryError):
@@ -107,6 +103,11 @@ def user_code(failure: str, remedy: str) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{failure} ({type(error).__name__}: {reason}): {remedy}") from error
+
+
+def errors_of(model: Any, failure: str, remedy: str = REMEDY) -> AbstractContextManager[None]:
+    """`user_code` for a model of the user's; errors of the known estimators are bugs of ours."""
+    return nullcontext() if _is_known(model) else user_code(failure, remedy)
 
 
 def estimator_name(estimator: Any) -> str:
@@ -146,7 +147,7 @@ def fit_model(estimator: Any, seed: int, X: Array, labels: Array) -> Any:
     model = clone(resolve_estimator(estimator), safe=False)
     known = _is_known(model)
     failure = f"{estimator_name(model)} cannot be fitted on {len(labels)} labels of {n_classes} classes"
-    with single_threaded(model), nullcontext() if known else user_code(failure, REMEDY):
+    with single_threaded(model), errors_of(model, failure):
         for path, value in model.get_params().items() if hasattr(model, "get_params") else ():
             name = path.split("__")[-1]
             if name == "random_state" and value is None:
@@ -163,13 +164,12 @@ def fit_on_pool(estimator: Any, seed: int, X: Array, rows: npt.NDArray[np.int64]
 
 def predict(model: Any, X: Array) -> Array:
     """The model's classes for the rows of X, on one thread."""
-    failure = f"{estimator_name(model)} cannot predict"
-    with single_threaded(model), nullcontext() if _is_known(model) else user_code(failure, REMEDY):
+    with single_threaded(model), errors_of(model, f"{estimator_name(model)} cannot predict"):
         return np.asarray(model.predict(X))
 
 
 def _last_step(model: Any) -> Any:
-    """The classifier itself, which may stand at the end of a pipeline."""
+    """The classifier itself, or the one at the end of a pipeline."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
@@ -180,5 +180,5 @@ def single_threaded(model: Any) -> AbstractContextManager[None]:
 
 @cache
 def _threads(kind: str) -> ThreadpoolController:
-    """The thread pools of all libraries that a kind of model has loaded: to look for them takes longer than to fit."""
+    """The thread pools of all libraries that a kind of model has loaded: finding them takes longer than a fit."""
     return ThreadpoolController()

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import polars
 
 COLUMNS = {"indices": np.int64, "cluster": np.int32, "gain": np.float64, "radius": np.float64}
-SUFFIXES = (".csv", ".parquet", ".jsonl")
 SHOWN = 20  # picks in a notebook's table
 
 
@@ -129,9 +128,7 @@ class Selection:
         """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
         from .io.write import table_bytes
 
-        path = Path(path)
-        if path.suffix not in SUFFIXES:
-            raise UserError(f"cannot save to {path.name!r}: use a name that ends in .csv, .parquet or .jsonl")
+        path = _table(path)
         with replacing(path) as partial:
             partial.write_bytes(table_bytes(self.to_frame(), path.suffix[1:]))
 
@@ -142,9 +139,7 @@ class Selection:
 
         from .io.tables import read_frame
 
-        path = Path(path)
-        if path.suffix not in SUFFIXES:
-            raise UserError(f"cannot load {path.name!r}: the name must end in .csv, .parquet or .jsonl")
+        path = _table(path)
         with reading(path, " (is it a file saved by mheal?)"):
             frame, names = read_frame(path), ["row", "cluster", "gain", "radius"]
             if missing := {*names} - {*frame.columns}:
@@ -168,3 +163,9 @@ class Selection:
         from torch.utils.data import Subset
 
         return Subset(dataset, self.indices.tolist())
+
+
+def _table(path: str | PathLike[str]) -> Path:
+    if (file := Path(path)).suffix not in (".csv", ".parquet", ".jsonl"):
+        raise UserError(f"{file.name!r} is no table of picks: give a name that ends in .csv, .parquet or .jsonl")
+    return file

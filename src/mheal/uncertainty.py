@@ -8,6 +8,7 @@ from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .estimators import errors_of, estimator_name
 from .exceptions import UserError, UserTypeError
 from .runtime.threads import spans
 
@@ -20,7 +21,7 @@ Scores = npt.NDArray[np.float64]
 MIN_LABELS = 64  # a model of fewer labels is uncertain of the wrong rows
 POWER = 2.0  # of the uncertainty, as a weight
 BLOCK = 1 << 16  # rows whose uncertainty is computed together
-NUMBERS = 1 << 23  # numbers that a model predicts from at a time: they are copied for it
+NUMBERS = 1 << 23  # numbers of X that a model gets at a time, as a copy
 
 
 class FewLabelsWarning(UserWarning):
@@ -42,15 +43,15 @@ class GivenProbabilities:
 def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores:
     """Class probabilities of these rows by the pool's model, columns as its classes_.
 
-    For a model without probabilities: softmax of the decision values. A model of features gets so many `numbers` at
-    a time.
+    For a model without probabilities: softmax of the decision values. predict_proba gets at most this many `numbers`
+    of X at a time.
     """
     if hasattr(pool.model, "row_proba"):
-        return np.asarray(pool.model.row_proba(rows), np.float64)
+        return _output(pool, "row_proba", rows)
     if hasattr(pool.model, "predict_proba"):
         step = max(1, numbers // pool.X.shape[1])
         parts = [rows[lo : lo + step] for lo in range(0, max(1, len(rows)), step)]
-        return np.concatenate([pool.model.predict_proba(_features(pool, part)) for part in parts], dtype=np.float64)
+        return np.concatenate([_output(pool, "predict_proba", part) for part in parts])
     return softmax(decision_values(pool, rows), axis=1)
 
 
@@ -59,20 +60,27 @@ def decision_values(pool: "Pool", rows: Rows) -> Scores:
 
     With two classes the columns are ∓f/2: their difference is f, and their softmax is the logistic function of f.
     """
-    model = pool.model
-    if hasattr(model, "row_decision"):
-        values = np.asarray(model.row_decision(rows), np.float64)
-    elif hasattr(model, "decision_function"):
-        values = np.asarray(model.decision_function(_features(pool, rows)), np.float64)
-    else:
-        kind = type(model).__name__
-        raise UserTypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
-    if values.ndim == 1:
-        values = np.column_stack([-values / 2, values / 2])
-    if values.shape[1] != len(model.classes_):
-        found = f"{values.shape[1]} decision values for {len(model.classes_)} classes"
-        raise UserError(f"the model gives {found}: make it one-vs-rest (decision_function_shape='ovr')")
-    return values
+    for method in ("row_decision", "decision_function"):
+        if hasattr(pool.model, method):
+            return _output(pool, method, rows)
+    kind = type(pool.model).__name__
+    raise UserTypeError(f"{kind} has neither predict_proba nor decision_function: use a classifier that has one")
+
+
+def _output(pool: "Pool", method: str, rows: Rows) -> Scores:
+    """What this method of the model returns for the rows, a column for each class."""
+    model, name = pool.model, f"{estimator_name(pool.model)}.{method}"
+    with errors_of(model, f"{name} fails", "give a model that was fitted on columns like those of X"):
+        found = np.asarray(getattr(model, method)(rows if method.startswith("row_") else _features(pool, rows)), float)
+    if found.ndim == 1 and method in ("row_decision", "decision_function"):
+        found = np.column_stack([-found / 2, found / 2])
+    classes = len(model.classes_) if hasattr(model, "classes_") else found.size // max(1, len(rows))
+    if found.shape != (len(rows), classes):
+        remedy = "return a column per class, for decisions one-vs-rest (decision_function_shape='ovr')"
+        raise UserError(f"{name} returns shape {found.shape} for {len(rows)} rows and {classes} classes: {remedy}")
+    if np.isnan(found).any():
+        raise UserError(f"{name} returns NaN for row {rows[np.isnan(found).any(axis=1)][0]}: mend the model")
+    return found
 
 
 def margins(scores: npt.NDArray[Any]) -> Scores:

@@ -46,8 +46,12 @@ def test_demo_writes_its_files(tmp_path, capsys):
     assert "\x1b" not in shown  # no colours and no bar in a file
 
 
-def test_demo_can_be_quiet(tmp_path, capsys):
-    assert main(["demo", "--out", str(tmp_path), "--seeds", "1", "--budget", "10", "--quiet"]) == 0
+def test_demo_can_be_quiet_and_starts_from_any_seed(tmp_path, capsys):
+    for seed in ("0", "5"):
+        line = ["demo", "--out", str(tmp_path / seed), "--seeds", "1", "--seed", seed, "--budget", "10", "--quiet"]
+        assert main(line) == 0
+        with (tmp_path / seed / "runs.csv").open() as file:
+            assert {row["seed"] for row in csv.DictReader(file)} == {seed}
     assert capsys.readouterr() == ("", "")
 
 

@@ -48,6 +48,7 @@ def test_with_options(digits):
     proba = np.load("proba.npy")
     assert picked("--proba proba.npy") == list(mheal.select(X, 20, proba=proba))
     assert picked("--classes 10") == list(mheal.select(X, 20, n_classes=10))
+    assert picked("--clusters 10") == picked("--classes 10")
     assert picked("--scaling unit") == list(mheal.select(X, 20, scaling="unit"))
     assert picked("--deduplicate") == list(mheal.select(X, 20, deduplicate=True))
     known = {"labeled": rows, "y": y}

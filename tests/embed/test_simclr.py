@@ -230,7 +230,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_command_writes_the_features(folder, capfd):
-    assert main(["embed", "images", "--method", "simclr:1", "--out", "vectors.npy", "--seed", "2"]) == 0
+    assert main(["embed", "images", "--embed", "simclr:1", "--out", "vectors.npy", "--seed", "2"]) == 0
     assert "40 rows, images 8×8 grey, SimCLR to 512 columns" in capfd.readouterr().err
     np.testing.assert_array_equal(np.load("vectors.npy"), encode(X[:40], epochs=1, seed=2))
 
@@ -242,7 +242,7 @@ def test_an_interrupted_command_writes_nothing(folder, monkeypatch):
 
     monkeypatch.setattr(SimCLR, "epoch", interrupted)
     before = sorted(folder.rglob("*"))
-    assert main(["embed", "images", "--method", "simclr:2", "--out", "vectors.npy"]) == 130
+    assert main(["embed", "images", "--embed", "simclr:2", "--out", "vectors.npy"]) == 130
     assert sorted(folder.rglob("*")) == before
 
 

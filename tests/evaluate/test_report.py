@@ -147,3 +147,12 @@ def test_summary_has_the_best_first_and_no_comparison_of_the_baseline_with_itsel
 
 def test_savings_say_where_they_are_bounds():
     assert savings_table(two_curves(1), "random").rows == [["ours", "+10", "> 0"]]
+
+
+def test_another_baseline_than_random(tmp_path):
+    curves = curves_of(["mheal", "margin"])
+    assert curves.verdict("margin").startswith("mheal beats margin.")
+    report(curves, tmp_path / "report.html", against="margin")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "mheal beats margin." in page
+    assert "random" not in re.sub(r"base64,[A-Za-z0-9+/=]+|split at random", "", page)

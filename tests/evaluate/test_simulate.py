@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import mheal
 import mheal.evaluate as evaluate
 from mheal.estimators import fit_on_pool
+from mheal.exceptions import UserError
 from mheal.strategies import Strategy, get
 from mheal.uncertainty import FewLabelsWarning
 
@@ -261,5 +262,5 @@ def test_a_strategy_that_repeats_rows_is_caught():
         def _pick(self, pool, budget):
             return np.zeros(budget, np.int64)
 
-    with pytest.raises(ValueError, match="stutter must pick 5 different"):
+    with pytest.raises(UserError, match="stutter must pick 5 different"):
         evaluate.simulate(X, y, [Stutter()], [5], seeds=1)

@@ -81,7 +81,7 @@ def test_unusable_models_are_refused_in_one_line():
     with pytest.raises(TypeError, match="object has neither predict_proba nor decision_function"):
         pick(Margin(), Pool(X, model=object()), 1)
     pairs = SVC(decision_function_shape="ovo").fit(np.vstack([X, X[:50] + 50]), np.r_[y, np.full(50, 3)])
-    with pytest.raises(ValueError, match="6 decision values for 4 classes: make it one-vs-rest"):
+    with pytest.raises(ValueError, match=r"6\) for .* 4 classes: .*one-vs-rest"):
         pick(Margin(), Pool(X, model=pairs), 1)
 
 

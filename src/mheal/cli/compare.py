@@ -3,16 +3,16 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..exceptions import UserError, shortened
+import typer
+
+from ..exceptions import UserError
 from ..runtime.files import Lock
 from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
-from .options import Estimator, Force, PoolOptions, Quiet, from_fields, names, option
+from .options import Estimator, FirstSeed, Force, PoolOptions, Quiet, from_fields, names, option
 
 if TYPE_CHECKING:
     from ..evaluate import Row
@@ -29,33 +29,23 @@ METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other 
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html")
 SETTINGS = "settings.json"  # the record of what is in the folder
-FREE = ("mheal", "pool", "target", "strategies", "seeds")  # settings in which runs of one table may differ
+FREE = ("mheal", "pool", "target", "strategies", "seeds", "seed")  # settings in which runs of one table may differ
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
-def _alone(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, in whose folder no other run can work meanwhile."""
-
-    @wraps(command)
-    def run(*, out: Path, **given: Any) -> None:
-        with Lock(out):
-            command(out=out, **given)
-
-    return run
-
-
 @from_fields
-@_alone
 def compare(
+    context: typer.Context,
     options: PoolOptions,
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
     strategies: Annotated[str, option("A,B", STRATEGIES)] = "mheal,random,coreset,kmeans",
     budgets: Annotated[str | None, option("N,M", STEPS)] = None,
     seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
+    seed: FirstSeed = 0,
     estimator: Estimator = "logistic",
     metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
     out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
-    max_pool: Annotated[int | None, option("N", "Pick from at most so many rows, to be quicker.", min=2)] = None,
+    max_pool: Annotated[int | None, option("N", "Pick from at most N rows, to be quicker.", min=2)] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -76,8 +66,9 @@ def compare(
     from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from .pool import answers_in, inputs, read, say_labels, say_source, usable
+    from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
 
+    context.with_resource(Lock(out))  # no other run works in the folder
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
@@ -98,17 +89,18 @@ def compare(
         columns=names(options.columns), without=names(options.without), id=options.id, text=options.text,
         embed=options.embed,
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
-        features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds,
+        features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds, seed=seed,
     )  # fmt: skip
+    splits = range(seed, seed + seeds)
     kept = _found(out, settings)
     measured = {unit: sorted(row["labels"] for row in rows) for unit, rows in kept.items()}
     usual = [budget for budget in BUDGETS if 2 * budget <= n_pool] or [max(1, n_pool // 2)]
     steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
-    units = {(name, seed) for seed in range(seeds) for name in chosen}
+    units = [(name, split) for split in splits for name in chosen]
     # A unit with other budgets runs again: between them, some strategies learn.
     done = {unit for unit in units if measured.get(unit) == steps}
-    todo = runs(X, labels, chosen, steps, estimator, seeds, metric, max_pool=max_pool, done=done)
+    todo = runs(X, labels, chosen, steps, estimator, splits, metric, max_pool=max_pool, done=done)
 
     # Everything is checked: from here on there are messages, and files.
     say_source(pool, source, console)
@@ -132,16 +124,15 @@ def compare(
                 count += 1
                 progress(count, len(units), "comparing")
     except KeyboardInterrupt:
-        count = len(units & _found(out, settings).keys())
+        count = len({*units} & _found(out, settings).keys())
         console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
         raise
-    classes = [f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()]
     note = (
         f"Data: {Path(pool).name}, {len(X):,} labelled rows, {source.features}. "
-        f"Labels: {described}; classes: {shortened(classes, 10)}. "
+        f"Labels: {described}; classes: {counted(dict(Counter(labels.tolist()).most_common()))}. "
         f"Each split has a pool of {n_pool:,} rows and a test set of {n_test:,}."
     )
-    curves = Curves([row for seed in range(seeds) for name in chosen for row in kept[name, seed]], metric)
+    curves = Curves([row for unit in units for row in kept[unit]], metric)
     with outputs.writing(curves_png, page, about=settings) as parts:
         curves.plot(parts[0])
         report(curves, parts[1], f"Which rows to label: {Path(pool).name}", [note])
@@ -201,16 +192,13 @@ def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
         before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
         changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
     except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        lacking = "is there, but no settings.json that says all of how it was made"
+        lacking = "is there, but no settings.json with all settings of its runs"
         raise UserError(f"{folder / FILES[0]} {lacking}: {remedy}") from error
     if changed is not None:
-        was, now = (_shown(values[changed]) for values in (before, settings))
+        was, now = (
+            ",".join(value) if isinstance(value, list) else "unset" if value is None else str(value)
+            for value in (before[changed], settings[changed])
+        )
         others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
         option = f"--{changed.replace('_', '-')} {was} instead of {now}"
         raise UserError(f"{folder} holds runs with {others.get(changed, option)}: {remedy}")
-
-
-def _shown(setting: Any) -> str:
-    if isinstance(setting, list):
-        return ",".join(setting)
-    return "unset" if setting is None else str(setting)

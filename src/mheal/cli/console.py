@@ -19,7 +19,7 @@ def harmless(text: str) -> str:
 
 
 class _Harmless(Console):
-    """A console that spells out control characters in what it is told to print."""
+    """A console that spells out control characters."""
 
     def print(self, *objects: Any, **how: Any) -> None:
         super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **how)

@@ -48,11 +48,7 @@ def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bo
 def refuse_small_limit(
     limit: int, present: int, shape: tuple[int, ...], *dtypes: npt.DTypeLike, mapped: bool, model: bool = False
 ) -> None:
-    """Refuse a limit that is too small whichever of these types the numbers turn out to have; name one that is not.
-
-    present : bytes that the process has in memory now
-    model : whether a model is queried
-    """
+    """Refuse a limit that is too small for each of these types of numbers, `present` bytes being in memory now."""
     totals = [present + needed(shape, dtype, mapped, model) for dtype in dtypes]
     if min(totals) > limit:
         about = f"picking from {shape[0]:,} rows takes about {size(max(totals))}"
@@ -60,7 +56,7 @@ def refuse_small_limit(
 
 
 def _enough(total: int) -> str:
-    """A limit somewhat above so many bytes."""
+    """A limit somewhat above this many bytes."""
     digit = 10**8 if MARGIN * total >= 1e9 else 10**6  # the last that is shown
     return size(math.ceil(MARGIN * total / digit) * digit).replace(" ", "")
 
@@ -84,7 +80,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def print_forecast(request: Request, console: Console) -> None:
-    """Read the pool, measure, and say what picking from it takes."""
+    """Read the pool, measure, and print what picking from it takes."""
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
     if get(request.strategy).needs_model or get(request.strategy).needs_labels:

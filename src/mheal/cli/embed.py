@@ -1,24 +1,16 @@
 """`mheal embed`: images, texts or tables as vectors in a .npy file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError
 from .console import messages
-from .options import EMBED, Force, PoolOptions, Quiet, Seed, from_fields, option
-
-
-@dataclass(frozen=True, kw_only=True)
-class Embedding(PoolOptions):
-    """Which pool, and how its items become vectors."""
-
-    embed: Annotated[str | None, option("METHOD", EMBED, "--method")] = None
+from .options import Force, PoolOptions, Quiet, Seed, from_fields, option
 
 
 @from_fields
 def embed(
-    options: Embedding,
+    options: PoolOptions,
     out: Annotated[Path, option("FILE.npy", "File to write.", "--out", "-o")] = Path("vectors.npy"),
     force: Force = False,
     seed: Seed = 0,
@@ -27,10 +19,10 @@ def embed(
     """Turn a pool into vectors once, to use them many times.
 
     Row i of the file is item i of the pool, less the items that are left out. Rows have unit length, except pixels,
-    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool
-    themselves with --embed. simclr trains on the images for 100 epochs, which takes a GPU; simclr:20 takes 20.
+    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool too.
+    simclr trains on the images for 100 epochs, which takes a GPU; simclr:20 takes 20.
 
-    Example: mheal embed images --method pca --out vectors.npy
+    Example: mheal embed images --embed pca --out vectors.npy
     """
     import numpy as np
 
@@ -43,7 +35,6 @@ def embed(
     outputs = Outputs([("--out", out)], inputs(options.pool), force=force)
     source = read(options, console, seed)
     say_source(options.pool, source, console)
-    X = source.X
     with outputs.writing(out) as parts, parts[0].open("wb") as file:
-        np.save(file, X)
-    console.print(f"Written: {out}, {X.shape[0]:,} × {X.shape[1]} {X.dtype}")
+        np.save(file, source.X)
+    console.print(f"Written: {out}, {source.X.shape[0]:,} × {source.X.shape[1]} {source.X.dtype}")

@@ -8,7 +8,7 @@ import typer
 from .console import show_list
 from .options import option
 
-datasets = typer.Typer(help="The paper's datasets by name.", no_args_is_help=True)
+datasets = typer.Typer(help="The paper's datasets by name.\n\nExample: mheal datasets list", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A name from `mheal datasets list`.")]
 FOLDER = "Folder of NAME.npz files. Default: $MHEAL_DATA, or scikit-learn's folder."

@@ -35,6 +35,8 @@ def option(metavar: str | None, help: str, *flags: str, panel: str | None = None
 
 Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
+SPLITS = "Seed of the first split; the others have the numbers after it."
+FirstSeed = Annotated[int, option("N", SPLITS, min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
 Force = Annotated[bool, option(None, FORCE, "--force")]

@@ -48,10 +48,9 @@ class Result:
 
 @dataclass
 class Job:
-    """A request that is carried out.
+    """A request that is carried out, with a folder for intermediate results.
 
-    folder : for intermediate results
-    resume : whether they are wanted though there is no memory limit
+    resume : whether they are kept though there is no memory limit
     unfinished : the checkpoints, which the caller ends when the picks are written
     """
 
@@ -82,7 +81,7 @@ class Job:
     def _read(self) -> tuple[Source, Labels]:
         """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels.
 
-        What streaming leaves in memory goes as other memory is asked for, and so does not count.
+        What streaming leaves in memory is freed when other memory is needed, and so does not count.
         """
         request, limit = self.request, self.request.memory_limit
         if request.scheduler is not None:
@@ -166,10 +165,7 @@ class Job:
         """Picks that equal a row before them gain nothing: if most do, too few rows differ to choose between them."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
-        wrong = (
-            f"{self.request.pool}: after {different} picks all other rows equal a labelled or picked one in every "
-            "feature"
-        )
+        wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
         if alike > different:
             enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
             raise UserError(f"{wrong}: {enough}, or give other columns")
@@ -178,7 +174,7 @@ class Job:
 
     @contextmanager
     def _warnings(self) -> Iterator[list[str]]:
-        """Print the library's warnings that labels or a model are not used; afterwards, the list says which."""
+        """Print the library's warnings that labels or a model are not used; afterwards, the list holds them."""
         unused: list[str] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FewLabelsWarning)
@@ -246,7 +242,7 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
 
 @contextmanager
 def _memory_errors() -> Iterator[None]:
-    """Too little memory is no bug: say what helps."""
+    """Too little memory is a UserError with a remedy, not a bug."""
     try:
         yield
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""The pool as a command reads it, with a line that says what its features are."""
+"""The pool as a command reads it, with a line about its features."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def labels_in(file: str | None, source: Source, console: Console | None = None, 
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
-    """A line that says what the pool's features are, and one for the items that were skipped."""
+    """Print a line about the pool's features, and one about the items that were skipped."""
     console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
@@ -92,11 +92,11 @@ def say_labels(where: str | None, labels: Any, console: Console) -> None:
         return
     counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
     n, alike = counts.total(), dict[str, list[str]]()
-    console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {_counted(dict(counts.most_common()))}")
+    console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {counted(dict(counts.most_common()))}")
     rare = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
     if rare and 2 * len(counts) <= n:  # else these are no classes
         remedy = "a model learns little of them: label more, or merge them"
-        console.print(f"{where}: rare classes: {_counted(rare)}: {remedy}")
+        console.print(f"{where}: rare classes: {counted(rare)}: {remedy}")
     for name in counts:
         plain = name.strip().casefold().replace("_", " ").replace("-", " ")
         alike.setdefault(str(WORDS.index(plain)) if plain in WORDS else plain.removesuffix(".0"), []).append(name)
@@ -105,7 +105,8 @@ def say_labels(where: str | None, labels: Any, console: Console) -> None:
             console.print(f"{where}: {' and '.join(map(repr, same))} may be one class: write them alike")
 
 
-def _counted(counts: dict[str, int]) -> str:
+def counted(counts: dict[str, int]) -> str:
+    """Classes and their numbers, the first ten."""
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 

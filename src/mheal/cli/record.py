@@ -1,4 +1,4 @@
-"""The record of a run of `mheal select`: it says how to repeat the run, and what must come of it."""
+"""The record of a run of `mheal select`: how to repeat the run, and the picks that must result."""
 
 import hashlib
 import json

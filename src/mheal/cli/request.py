@@ -31,6 +31,7 @@ FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the pic
 RESUMED = (
     "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
 )
+CLUSTERS = "Clusters to find: give the number of classes if you know it. Default: by the size of the pool."
 BUDGET = "How many rows to pick, or a share of those that can be picked, such as 10%."
 ESCAPED = "In CSV, put ' before text that a spreadsheet would run as a formula (= + - @)."
 INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
@@ -62,8 +63,7 @@ class Request(PoolOptions):
     pool: Annotated[str, POOL] = None  # type: ignore[assignment]
     budget: Annotated[Any, option("N", BUDGET, "--budget", "-b", parser=parse_budget)] = None
     strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal"
-    clusters: Annotated[int | None, _picking("K", "Clusters. Default: by the size of the pool.", min=1)] = None
-    classes: Annotated[int | None, _picking("C", "Classes, if you know how many.", min=1)] = None
+    classes: Annotated[int | None, _picking("K", CLUSTERS, "--clusters", "--classes", min=1)] = None
     labeled: Annotated[str | None, _picking("FILE", LABELED)] = None
     estimator: Annotated[str | None, _picking("NAME", f"The model that learns from your labels: {MODELS}.")] = None
     proba: Annotated[str | None, _picking("FILE", PROBA)] = None
@@ -83,8 +83,7 @@ class Request(PoolOptions):
     @property
     def how(self) -> dict[str, Any]:
         """How to pick, whatever the pool and the labels: arguments of `mheal.select`."""
-        clusters = self.clusters or self.classes
-        return dict(strategy=self.strategy, n_classes=clusters, scaling=self.scaling, random_state=self.seed)
+        return dict(strategy=self.strategy, n_classes=self.classes, scaling=self.scaling, random_state=self.seed)
 
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
@@ -100,7 +99,7 @@ class Request(PoolOptions):
         return inputs(self.pool, self.proba, labeled=self.labeled, keep=self.keep)
 
     def count(self, free: int) -> int:
-        """How many rows to pick where so many can be picked."""
+        """How many of the free rows to pick."""
         if isinstance(self.budget, int):
             return self.budget
         return max(1, round(free * float(self.budget.rstrip(" %")) / 100))

@@ -49,8 +49,6 @@ def select(
         return
     if request.pool is None or request.budget is None:
         raise UserError("give a pool and a budget, as in: mheal select pool.csv --budget 100")
-    if request.clusters is not None and request.classes is not None and request.clusters != request.classes:
-        raise UserError("--classes sets the number of clusters too: give one of --clusters and --classes")
     if request.scheduler is not None and (output.plot is not None or forecast):
         raise UserError("--plot and --forecast need the pool on this machine: leave them out, or leave out --scheduler")
     if forecast:
@@ -64,7 +62,7 @@ def select(
 
 
 def _typed_again(context: typer.Context, request: Request) -> dict[str, Any]:
-    """The options that were typed beside --rerun; others than these are in the record, and would only seem to count."""
+    """The options that were typed beside --rerun; others than those of AGAIN are refused, since the record has them."""
     about_output = [field.name for field in fields(Output) if field.name != "plot"]
     typed = [
         parameter

@@ -35,7 +35,6 @@ def encode(
     Columns are scaled together, so that pixels keep their relative contrast. Runs on the GPU where there is one.
 
     steps : batches to train on; by default 6,000, or 30 epochs if these are more
-    batch : rows in a batch
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     A = torch.as_tensor(np.asarray(X), dtype=torch.float32)

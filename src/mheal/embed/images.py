@@ -59,7 +59,7 @@ def read_pixels(
 
 
 def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
-    """The image as a viewer shows it: turned as its EXIF data say, transparent parts white. In L, RGB or F.
+    """The image as a viewer shows it: turned by its EXIF data, transparent parts white. In L, RGB or F.
 
     enough : width and height. An image of more than four times that is averaged down, one band of rows after the other,
         since a copy of a large image in another mode may take gigabytes

@@ -36,7 +36,7 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
     "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
     "autoencoder": ("images", "vectors", "table"),  # its code (needs mheal[deep])
     "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])
-    "simclr:EPOCHS": ("images",),  # the same, with so many passes over the images
+    "simclr:EPOCHS": ("images",),  # the same, with this many passes over the images
     "timm:NAME": ("images",),  # features of a pretrained model (needs timm)
     "sentence:NAME": ("texts",),  # features of a pretrained model (needs sentence-transformers)
 }
@@ -64,8 +64,7 @@ def embed(
 
     Parameters
     ----------
-    items : an array (kind "vectors" or "table"), image files or texts
-    kind : "vectors", "table", "images" or "texts"
+    items : an array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
     method : a name in METHODS; None: the default of the kind
     seed : of the methods that are randomized
     progress : called with (done, total, what)

@@ -1,4 +1,4 @@
-"""Features of texts without a network: TF-IDF of words, and of characters where words say nothing.
+"""Features of texts without a network: TF-IDF of words, and of characters where there are no shared words.
 
 Chinese, Japanese, Thai and other scripts without spaces have no words to be found: runs of them count by their
 characters, pairs and triples of characters. Emoji count as words. Texts that share no word with another one, such as

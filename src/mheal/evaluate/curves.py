@@ -31,13 +31,8 @@ FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)
 class Curves:
     """The measurements of a simulation with one estimator, in any order, and their statistics.
 
-    Statistics are about the budgets that all curves have. Strategies may have different seeds: comparisons are paired
-    over those they share.
-
-    Parameters
-    ----------
-    rows : measurements, see `Row`
-    metric : the metric that the statistics are about; larger is better
+    Statistics are about `metric`, of which larger is better, at the budgets that all curves have. Strategies may have
+    different seeds: comparisons are paired over those they share.
     """
 
     rows: Sequence[Row]
@@ -47,18 +42,16 @@ class Curves:
         object.__setattr__(self, "rows", tuple(self.rows))
         if not self.rows:
             raise UserError("there are no rows: simulate at least one strategy")
-        missing = [name for name in (*FIRST, self.metric) if any(name not in row for row in self.rows)]
-        if missing:
+        if missing := [name for name in (*FIRST, self.metric) if any(name not in row for row in self.rows)]:
             raise UserError(f"some rows have no {missing[0]!r}: measure it for all of them")
-        estimators = sorted({row["estimator"] for row in self.rows})
-        if len(estimators) > 1:
+        if len(estimators := sorted({row["estimator"] for row in self.rows})) > 1:
             raise UserError(f"the rows are of estimators {' and '.join(estimators)}: make one Curves for each")
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 
     @property
     def estimator(self) -> str:
-        """Name of the classifier that was fitted on the labels."""
+        """Name of the classifier."""
         return self.rows[0]["estimator"]
 
     @property
@@ -75,7 +68,7 @@ class Curves:
 
     @cached_property
     def is_share(self) -> bool:
-        """Whether all values lie between 0 and 1: they are then shown in percent."""
+        """Whether all values lie between 0 and 1, and so are shown in percent."""
         return all(0 <= row[self.metric] <= 1 for row in self.rows)
 
     @property
@@ -95,9 +88,9 @@ class Curves:
 
     def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
         """The metric, of shape (seeds, budgets), for the strategy's own seeds or the ones given."""
-        curves = self._of(strategy)
-        chosen = sorted(curves) if seeds is None else list(seeds)
-        return np.array([[curves[s][b] for b in self.budgets.tolist()] for s in chosen]).reshape(-1, len(self.budgets))
+        curves, budgets = self._of(strategy), self.budgets.tolist()
+        chosen = sorted(curves) if seeds is None else seeds
+        return np.array([[curves[seed][n] for n in budgets] for seed in chosen]).reshape(-1, len(budgets))
 
     def others(self, against: str) -> list[str]:
         """All strategies but the one that the others are compared with."""
@@ -106,8 +99,7 @@ class Curves:
 
     def paired(self, strategy: str, against: str) -> tuple[Floats, Floats]:
         """The values of both for the seeds they share, of shape (seeds, budgets)."""
-        seeds = self.seeds(strategy, against)
-        if not seeds:
+        if not (seeds := self.seeds(strategy, against)):
             raise UserError(f"{strategy} and {against} share no seed: simulate both with the same seeds")
         return self.values(strategy, seeds), self.values(against, seeds)
 
@@ -143,8 +135,7 @@ class Curves:
         with reading(path), path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
             columns = reader.fieldnames or ()
-            missing = [name for name in (*FIRST, metric, "seconds") if name not in columns]
-            if missing:
+            if missing := [name for name in (*FIRST, metric, "seconds") if name not in columns]:
                 raise UserError(f"{path.name} has no column {missing[0]!r}: is it a file saved by mheal?")
             for line in reader:
                 try:
@@ -168,17 +159,16 @@ class Curves:
 
     def ranks(self) -> dict[str, float]:
         """Mean place of each strategy over shared seeds and budgets, 1 the best, ties averaged; NaN without such."""
-        seeds = self.seeds()
-        if not seeds:
+        if not (seeds := self.seeds()):
             return dict.fromkeys(self.strategies, np.nan)
         places = stats.rankdata([-self.values(name, seeds) for name in self.strategies], axis=0)
         return dict(zip(self.strategies, places.mean(axis=(1, 2)).tolist(), strict=True))
 
     def savings(self, against: str = "random") -> dict[str, Savings]:
         """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
-        if against not in self._savings:  # a thousand resamples each, and a report asks three times
-            pairs = {name: self.paired(name, against) for name in self.others(against)}
-            self._savings[against] = {name: labels_saved(self.budgets, *pair) for name, pair in pairs.items()}
+        if against not in self._savings:  # a thousand resamples each, and a report needs them three times
+            others = self.others(against)
+            self._savings[against] = {name: labels_saved(self.budgets, *self.paired(name, against)) for name in others}
         return dict(self._savings[against])
 
     @cached_property

@@ -6,7 +6,7 @@ scikit-learn's logistic regression with its defaults, run to convergence, on pix
 might start elsewhere for them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -31,7 +31,7 @@ from .simulate import runs
 BUDGETS = (10, 20, 30, 50, 75, 100)
 MODEL = "logistic regression on digits"
 TEST = 0.3  # share of the digits that are held out
-LABELED = 15  # every so many rows one has a label
+LABELED = 15  # one row in this many has a label
 IMAGES, TEXTS = 120, 150
 TOPICS = (
     "goal match team player season coach score win league cup",
@@ -46,20 +46,16 @@ class FirstPicks(PaperMHEAL):
     kind: ClassVar[Kind] = "ranked"  # type: ignore[assignment]
 
 
-def run(budget: int, seeds: int, progress: Progress) -> Curves:
+def run(budget: int, seeds: Sequence[int], progress: Progress) -> Curves:
     """Accuracy by strategy, seed and number of labels, up to `budget`."""
-    strategies: dict[str, str | Strategy] = {
-        "mheal": "mheal",
-        "random": "random",
-        "k-center": "coreset",
-        "MHEAL (paper)": FirstPicks(),
-    }
+    strategies: dict[str, str | Strategy] = {"mheal": "mheal", "random": "random", "k-center": "coreset"}
+    strategies["MHEAL (paper)"] = FirstPicks()
     budgets = [*(labels for labels in BUDGETS if labels < budget), budget]
     X, y = load_digits(return_X_y=True)
     rows = []
     for done, unit in enumerate(runs(X, y, strategies, budgets, seeds=seeds, test_size=TEST), start=1):
         rows += [{**row, "estimator": MODEL} for row in unit]
-        progress(done, len(strategies) * seeds, "picking and training")
+        progress(done, len(strategies) * len(seeds), "picking and training")
     return Curves(rows)
 
 
@@ -70,11 +66,11 @@ def save(curves: Curves, path: Path) -> None:
     table.sort(order, "seed", maintain_order=True).write_csv(path, float_precision=6, line_terminator="\r\n")
 
 
-def draw_picks(budget: int, path: Path) -> None:
-    """Draw the images that mheal picks in the first split, best first, ten to a line, each under its rank."""
+def draw_picks(budget: int, seed: int, path: Path) -> None:
+    """Draw the images that mheal picks in the split of this seed, best first, ten to a line, each under its rank."""
     digits = load_digits()
-    pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=0)
-    images = pool[select(pool, budget).indices].reshape(-1, 8, 8)
+    pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=seed)
+    images = pool[select(pool, budget, random_state=seed).indices].reshape(-1, 8, 8)
     lines = -(-budget // 10)
     figure = Figure(figsize=(6.5, 0.72 * lines + 0.5), layout="constrained")
     figure.suptitle(f"The {budget} digits that mheal picks to be labelled, best first", fontsize=11)
@@ -105,10 +101,10 @@ def write_files(folder: Path) -> list[str]:
 def _digits() -> dict[str, bytes]:
     X, y = load_digits(return_X_y=True)
     rows = np.arange(0, len(X), LABELED)
-    ids = [f"d{row:04}" for row in range(len(X))]
-    pixels = {f"p{j}": X[:, j].astype(int) for j in range(X.shape[1])}
+    ids = np.array([f"d{row:04}" for row in range(len(X))])
+    pixels = {f"p{j}": column for j, column in enumerate(X.T.astype(int))}
     table = polars.DataFrame({"id": ids, **pixels, "label": y})
-    labels = polars.DataFrame({"row": rows, "id": [ids[row] for row in rows], "label": y[rows]})
+    labels = polars.DataFrame({"row": rows, "id": ids[rows], "label": y[rows]})
     proba = LogisticRegression(max_iter=300).fit(X[rows], y[rows]).predict_proba(X)
     return {
         "digits.csv": table.write_csv().encode(),

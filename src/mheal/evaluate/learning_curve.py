@@ -86,7 +86,7 @@ def learning_curve(
     X, y = pool[rows], as_classes(y)
     classes = np.unique(y)
     if len(y) < MIN_LABELS:
-        raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} before asking for a curve")
+        raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} to estimate a curve")
     if len(classes) < 2:
         raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
     most = len(y) - ceil(len(y) / FOLDS)
@@ -133,7 +133,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveFit:
-    """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what so many labels show (now).
+    """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what `now` labels show.
 
     effective : number of labels of equal weight that would show as much
     """
@@ -159,7 +159,7 @@ class CurveFit:
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
         """The expected accuracy and the ends of its interval with ever more labels, none far beyond those before.
 
-        The interval is symmetric around the log odds. Their variance has three parts: that of a share among so many
+        The interval is symmetric around the log odds. Their variance has three parts: that of a share of n
         labels, and two that `benchmarks/labels/plan` has measured: what this does not explain, and the extrapolation.
         More labels do no harm, so the lower end does not fall.
         """

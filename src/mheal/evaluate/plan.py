@@ -16,7 +16,7 @@ from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
 HORIZON = 1000  # further labels that a plan looks at by default
-MIN_GAIN = 0.005  # in accuracy, for which a batch of labels is worth its cost
+MIN_GAIN = 0.005  # in accuracy, that justifies a batch of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class CoveragePlan:
             text.append(f"The radius has no knee within {len(self.radius):,} labels: it falls steadily.")
         else:
             text.append(f"The radius falls steeply up to about {self.knee:,} labels and slowly from there.")
-            text.append("This is a hint for the size of a first batch. It says nothing about accuracy.")
+            text.append("This is a hint for the size of a first batch. It does not show accuracy.")
         if self.target is not None:
             text.append(f"Whether {self.target:.1%} can be reached is unknown without labels.")
         return [*text, f"With {MIN_LABELS} labels or more, the plan can estimate the accuracy to expect."]
@@ -76,13 +76,12 @@ class CoveragePlan:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyPlan:
-    """The accuracy to expect from more labels, extrapolated from the labels there are.
+    """The accuracy to expect from more labels, extrapolated from the labels there are now.
 
     curves : the measured learning curve of accuracy; where one class has over 60 % of the labels, that of balanced
         accuracy too
-    estimator, now : name of the classifier, labels there are
-    ahead, batch : further labels that the plan looks at, and that come at a time
-    target : accuracy to reach, or None
+    ahead, batch : further labels that the plan covers, and labels of one batch
+    target : accuracy to reach, as a share, or None
     """
 
     curves: dict[str, Resampled]
@@ -143,14 +142,10 @@ class AccuracyPlan:
 def coverage_plan(
     X: Any, n: int | None = None, *, labeled: Any = None, target: float | None = None, random_state: int = 0
 ) -> CoveragePlan:
-    """How well 1, 2, …, n picks of `mheal` cover the pool.
+    """How well 1, 2, …, n picks of `mheal` cover the pool X, by default `horizon(n_rows, n_labeled)` picks.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns)
-    n : number of picks; by default `horizon(n_rows, n_labeled)`
     labeled, random_state : as for `mheal.select`
-    target : accuracy to reach; it only adds a sentence that it takes labels to know
+    target : accuracy to reach; it only adds a sentence, since accuracy is unknown without labels
     """
     check_target(target)
     X = as_array(X)
@@ -163,15 +158,10 @@ def accuracy_plan(
     X: Any, y: Any, *, labeled: Any = None, estimator: Any = "logistic", ahead: int = HORIZON, batch: int = 50,
     target: float | None = None, random_state: int = 0,
 ) -> AccuracyPlan:  # fmt: skip
-    """The accuracy to expect in a pool from more labels.
+    """The accuracy to expect in the pool X from more labels, see `AccuracyPlan`.
 
-    Parameters
-    ----------
-    X : the pool
     y, labeled : at least 20 labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute" or a classifier, see `mheal.estimators`
-    ahead, batch : further labels to look at, and that come at a time
-    target : accuracy to reach, as a share
     random_state : seed of the folds
     """
     check_target(target)
@@ -185,7 +175,7 @@ def accuracy_plan(
 
 
 def about_target(fit: CurveFit, target: float) -> str:
-    """How many labels the target takes, as far as the interval says."""
+    """How many labels the target takes, with the interval."""
     now, needed = fit.predict(fit.now), fit.labels_to_reach(target)
     if now.value >= target:
         unsure = "" if now.low >= target else f", but the interval begins at {now.low:.1%}"

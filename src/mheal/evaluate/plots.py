@@ -17,12 +17,12 @@ from .statistics import Floats, t_interval
 if TYPE_CHECKING:
     from .curves import Curves
 
-# Okabe and Ito's palette, which every kind of colour vision can tell apart; markers differ for print and repeats.
+# Okabe and Ito's palette is distinct for every kind of colour vision; markers differ for print and repeats.
 BLUE, GREY, ORANGE = "#0072B2", "#555555", "#D55E00"
 OTHERS = (ORANGE, "#009E73", "#CC79A7", "#E69F00")
 MARKERS = "^Dv<>pP*Xhd8H"
-FEW = 4  # up to so many strategies, all get strong lines and bands
-SHOWN = 20_000  # rows of a pool that are drawn; more would not be told apart
+FEW = 4  # up to this many strategies, all get strong lines and bands
+SHOWN = 20_000  # rows of a pool that are drawn; more would overlap
 NUMBERED = 30  # picks that get their rank written beside them
 
 
@@ -69,9 +69,8 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
 
     splits = max(len(curves.seeds(name)) for name in curves.strategies)
     interval = ", mean and 95 % interval" if splits > 1 else ""
-    _label(
-        ax, f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}", f"test {curves.metric_title}", ink=ink
-    )
+    title = f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}"
+    _label(ax, title, f"test {curves.metric_title}", ink=ink)
     ax.set_facecolor(paper)
     ax.tick_params(colors=ink)
     ax.spines[["left", "bottom"]].set_color(ink)

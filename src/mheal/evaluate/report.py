@@ -35,7 +35,6 @@ def report(
     """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
 
     notes : paragraphs of your own on how it was measured: where the data comes from, how large the splits are
-    against : the baseline
     """
     from .plots import curves_picture
 
@@ -47,10 +46,10 @@ def report(
         splits=f"{max(seeds)}" if len(set(seeds)) == 1 else f"{min(seeds)} to {max(seeds)}",
         budgets=", ".join(map(str, curves.budgets)),
     )  # fmt: skip
-    said, noted = ("\n".join(f"<p>{escape(text)}</p>" for text in texts) for texts in (more, notes))
+    further, noted = ("\n".join(f"<p>{escape(text)}</p>" for text in texts) for texts in (more, notes))
     template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
     page = template.substitute(
-        {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=said,
+        {name: escape(word) for name, word in words.items()}, light=light, dark=dark, more=further,
         notes=noted, summary=_table(summary_table(curves, against)),
         budgets_table="\n".join(_table(metric_table(each)) for each in (curves, *curves.beside)),
         savings=_table(savings_table(curves, against)),
@@ -104,13 +103,10 @@ def savings_table(curves: "Curves", against: str) -> Table:
 
 
 def sentences(curves: "Curves", against: str = "random") -> list[str]:
-    """What the paired tests on the area show: what is better than the baseline, what is worse, what is unclear.
-
-    Where one class has over 60 % of the rows, by accuracy and balanced accuracy too.
-    """
+    """What is better than the baseline by the paired tests on the area, what is worse, what is unclear."""
     text = verdict = _verdict(curves, against)
     for other in curves.beside:
-        text = text + [f"By {other.metric_title}: {said}" for said in _verdict(other, against) if said not in verdict]
+        text = text + [f"By {other.metric_title}: {one}" for one in _verdict(other, against) if one not in verdict]
     return [*text, SKEW.format(curves.rows[0]["largest_class"], "classes")] if curves.beside else text
 
 
@@ -121,7 +117,7 @@ def _verdict(curves: "Curves", against: str) -> list[str]:
     tests.sort(key=lambda test: -test["difference"])
     splits = max(test["n"] for test in tests)
     if splits == 1:
-        return [f"One split cannot tell whether anything beats {against} on this data: run at least five."]
+        return [f"One split does not show whether anything beats {against} on this data: run at least five."]
     clear = [test for test in tests if test["p_t_holm"] < LEVEL]
     worse = [test["strategy"] for test in clear if test["difference"] < 0]
     unclear = [test["strategy"] for test in tests if test not in clear]

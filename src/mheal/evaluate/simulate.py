@@ -62,8 +62,8 @@ def simulate(
         scorer(estimator, X, y); larger is better. Where one class has over 60 % of the rows, tables show accuracy and
         balanced accuracy beside it.
     scaling : scaling for the picks, as for `mheal.select`
-    test_size, max_test : this share of the rows is held out, but at most so many
-    max_pool : at most so many of the other rows form the pool; None takes all
+    test_size, max_test : this share of the rows is held out, at most `max_test` rows
+    max_pool : the most rows of a pool; None takes all that are not held out
 
     Examples
     --------
@@ -102,19 +102,17 @@ def runs(
         from sklearn.model_selection import train_test_split
 
         for seed in all_seeds:
-            todo = [name for name in named if (name, seed) not in done]
-            if not todo:
+            if not (todo := [name for name in named if (name, seed) not in done]):
                 continue
-            rows = dict(train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
-            pool, test = train_test_split(np.arange(len(y)), **rows)
+            sides = dict(train_size=n_pool, test_size=n_test, stratify=y, random_state=seed)
+            pool, test = train_test_split(np.arange(len(y)), **sides)
             hidden = _HiddenLabels(X[pool], y[pool], for_pool(model, X[pool]), scaling, seed)
             X_test, y_test = X[test], y[test]
             for name in todo:
                 unit = dict(strategy=name, seed=seed, estimator=called)
-                steps = hidden.steps(deepcopy(named[name]), sizes)  # a strategy must not remember other units
                 yield [
                     {**unit, "labels": labels, **_scores(fitted, X_test, y_test, *measure), "seconds": seconds}
-                    for labels, fitted, seconds in steps
+                    for labels, fitted, seconds in hidden.steps(deepcopy(named[name]), sizes)  # no unit changes another
                 ]
 
     return units()
@@ -176,7 +174,7 @@ class _HiddenLabels:
         rows = select(self.X, n, strategy=strategy, **given).indices
         seconds = perf_counter() - start
         if len(np.unique(rows)) != n or len(rows) != n or np.isin(rows, labeled).any():
-            raise ValueError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
+            raise UserError(f"strategy {strategy.name} must pick {n} different unlabelled rows, got {len(rows)}")
         return rows, seconds
 
 
@@ -241,7 +239,7 @@ def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
     if not found or found[0] < 1:
         raise UserError(f"budgets must be one or more numbers of labels, each at least 1, got {found}")
     if found[-1] > available:
-        raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: ask for at most {available}")
+        raise UserError(f"budget {found[-1]} exceeds the pool of {available} rows: give at most {available}")
     return found
 
 

@@ -10,16 +10,16 @@ from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
-SKEWED = 0.6  # above this share of the largest class, accuracy says little about the other classes
+SKEWED = 0.6  # above this share of the largest class, accuracy depends little on the other classes
 
 
-def t_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
-    """Mean over the first axis, and half the width of its t interval: NaN for a single value."""
+def t_interval(values: npt.ArrayLike) -> tuple[Any, Any]:
+    """Mean over the first axis, and half the width of its 95 % t interval: NaN for a single value."""
     values = np.asarray(values, np.float64)
     n = len(values)
     if n < 2:
         return values.mean(axis=0), np.full(values.shape[1:], np.nan)[()]
-    return values.mean(axis=0), stats.t.ppf((1 + level) / 2, n - 1) * stats.sem(values, axis=0)
+    return values.mean(axis=0), stats.t.ppf(0.975, n - 1) * stats.sem(values, axis=0)
 
 
 def area(labels: npt.ArrayLike, accuracy: npt.ArrayLike) -> Any:
@@ -43,7 +43,7 @@ def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
     """Two-sided p values of the t test and of Wilcoxon's signed-rank test that differences centre on 0.
 
     Wilcoxon's is exact for small samples (SciPy's choice). Nothing but zeros, or a single difference, gives 1.
-    Differences that are all the same tell the t test nothing about chance: it then gets Wilcoxon's p.
+    Equal differences have no variance for the t test, which then gets Wilcoxon's p.
     """
     d = np.asarray(differences, np.float64)
     if len(d) < 2 or not d.any():
@@ -83,14 +83,14 @@ class Savings:
         return float(self.saved[middle]), str(self.bound[middle])
 
 
-def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats, seed: int = 0) -> Savings:
+def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats) -> Savings:
     """Compare two sets of curves of shape (seeds, budgets), for the same seeds, at equal mean values."""
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
     beyond = [needs == np.inf, needs == 0]
     bound, needs = np.select(beyond, [">", "<"], "="), np.select(beyond, [budgets[-1], budgets[0]], needs)
     low = high = np.full(len(budgets), np.nan)
     if len(ours) > 1:
-        draws = np.random.default_rng(seed).integers(len(ours), size=(RESAMPLES, len(ours)))
+        draws = np.random.default_rng(0).integers(len(ours), size=(RESAMPLES, len(ours)))
         resampled = [_needs(budgets, baseline[d].mean(axis=0), ours[d].mean(axis=0)) for d in draws]
         low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite
         high = np.quantile(resampled, 0.975, axis=0, method="higher")
