@@ -61,10 +61,11 @@ def verdict(found: Found) -> str:
         places = Counter(one.random.place for one in standings)
         counts = ", ".join(f"{places[place]} {place}" for place in ("above", "level", "below") if places[place])
         best = max(standings, key=lambda one: one.random.mean)
-        energy = sum(one.energy == "above" for one in standings)
+        energy = [one.energy for one in standings if len(one.control)]
+        added = f"; the energy adds to random rows of the clusters in {energy.count('above')} of {len(energy)}"
         words.append(
             f"{title}: against Random, of {len(standings)} readings on MNIST {counts}; the best has {_name(best)}: "
-            f"{best.random.words} points; the energy adds to random rows of the clusters in {energy}"
+            f"{best.random.words} points{added if energy else ''}"
         )
     nearest = _nearest([found.standing(one) for one in found.readings if one.learner == NETWORK])
     if nearest:
