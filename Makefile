@@ -5,7 +5,7 @@ DEMO ?= build/demo
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test boundscheck test-reproduction reproduce lint bench docs clean
+.PHONY: demo test boundscheck lowest test-reproduction reproduce lint bench docs clean
 
 demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo ARGS=--force replaces the committed ones
 	$(BIN)/mheal demo --out $(DEMO) $(ARGS)
@@ -16,6 +16,10 @@ test: .venv/.dev ## everything that takes seconds
 
 boundscheck: .venv/.dev ## the tests of kernels, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n $(JOBS) -m "not slow" tests/backends tests/algorithms tests/cluster
+
+lowest: .venv-lowest/.done ## tests with the lowest versions that pyproject.toml allows, without torch and Dask
+	.venv-lowest/bin/pytest -n $(JOBS) -m "not slow" --ignore tests/io/test_label_studio.py tests/cluster tests/io tests/tables tests/test_api.py \
+		tests/test_selection.py tests/cli/test_cli.py tests/cli/test_select.py tests/cli/test_messy_tables.py
 
 test-reproduction: .venv/.dev .venv/.reproduction
 	$(BIN)/pytest -n $(JOBS) -m "not slow" reproduction/tests
@@ -36,7 +40,7 @@ docs: .venv/.docs ## docs/_build/html/index.html
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
 
 clean:
-	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -52,6 +56,12 @@ $(BIN)/python:
 
 .venv/.reproduction: .venv/.base reproduction/pyproject.toml
 	$(INSTALL) -e '.[deep]' -e reproduction
+	@touch $@
+
+.venv-lowest/.done: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
+		-e '.[images]' pytest pytest-xdist hypothesis pandas openpyxl pyarrow
 	@touch $@
 
 .venv/.docs: .venv/.base

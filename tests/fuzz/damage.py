@@ -100,6 +100,8 @@ def member(data: bytes, rng: random.Random) -> bytes:
             parts = {name: archive.read(name) for name in archive.namelist()}
     except Exception:
         return flip(data, rng)
+    if not parts:
+        return flip(data, rng)
     name = rng.choice([*parts])
     parts[name] = rng.choice((flip, header, header, cut, insert, overwrite, replace_cell))(parts[name], rng)
     if rng.random() < 0.1:

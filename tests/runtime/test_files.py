@@ -166,3 +166,12 @@ def test_memory_that_an_archive_says_it_needs_is_looked_at_first(tmp_path, monke
     monkeypatch.setattr("mheal.runtime.memory.available", lambda: 7_999_999)
     with pytest.raises(UserError, match=r"bomb.npz unpacks to 0.008 GB"):
         read_pool(tmp_path / "bomb.npz")
+
+
+def test_what_another_call_has_yielded_is_written_to_as_it_is(tmp_path):
+    with replacing(tmp_path / "a.png") as outer:
+        with replacing(outer) as inner:
+            inner.write_text("picture")
+        assert inner == outer
+        assert [path.name for path in tmp_path.iterdir()] == [outer.name]  # so that a killed run leaves no other file
+    assert (tmp_path / "a.png").read_text() == "picture"

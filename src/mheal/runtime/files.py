@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import stat
 import struct
 import zlib
@@ -28,6 +29,7 @@ MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of a
 CUT = "it ends too early"  # what EOFErrors without a message mean
 LOCK = ".mheal-lock"
 OWN_NAME = 50  # characters of a file's name that its temporary neighbour has too
+PART = re.compile(r"\..*\.[0-9a-f]{16}\.part")  # the name of a temporary neighbour
 
 
 class OtherRun(UserError):
@@ -38,13 +40,14 @@ class OtherRun(UserError):
 def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`, which takes its place, and its mode, if the block ends well.
 
-    Where `path` is a link, the file that it leads to is replaced; a device or a pipe is written to as it is.
+    Where `path` is a link, the file that it leads to is replaced; a device, a pipe or what another call has yielded is
+    written to as it is.
     """
     with writing(path):
         path = Path(os.path.realpath(path)) if path.is_symlink() else path
         if make_folder:
             path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if PART.fullmatch(path.name) or (path.exists() and not path.is_file() and not path.is_dir()):
             yield path
             return
         mine = f".{path.name[:OWN_NAME]}."
