@@ -83,7 +83,7 @@ def campaign(seed: int, seconds: float, keep: Path, only: str = "") -> tuple[int
     while time.time() < stop:
         command = [sys.executable, __file__, "--seed", str(seed), "--keep", str(keep), "--only", only]
         part = [*command, "--first", str(first), "--stop", str(stop)]
-        done = subprocess.run(part, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(part, capture_output=True, text=True, check=False)
         *found, _ = lines = done.stdout.splitlines() or [""]
         if done.returncode in (0, 1) and not lines[-1]:
             raise RuntimeError(f"the reader's process failed itself: {done.stderr[-2000:]}")

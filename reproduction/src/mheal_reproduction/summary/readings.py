@@ -13,18 +13,22 @@ LEARNERS = {NETWORK: "the network of Table 3", SVM: "a support vector machine"}
 def first_line(results: Results) -> str:
     """What a reader of the paper wants to know first."""
     words, numbers = [], _above(_digits(results))
-    digits = f"on digits with k = {numbers} clusters" if numbers else "on digits with no number of clusters"
+    digits = (
+        f"on digits with these numbers of clusters k: {numbers}" if numbers else "on digits with no number of clusters"
+    )
     for learner, title in LEARNERS.items():
         standings = _standings(results, learner)
         above = [one for one in standings if one.random.place == "above"]
         if standings:
-            which = f" (k = {_above(standings)})" if above else ""
+            which = f" (k: {_above(standings)})" if above else ""
             note = ", one seed" if _seeds(standings) == 1 else ""
             words.append(f"with {title} in {len(above)} of {len(standings)} readings{which}{note}")
     mnist = f"on MNIST {' and '.join(words)}"
     every = [one.energy for found in (_digits(results), *_mnist(results)) for one in found if len(one.control)]
-    energy = f"against random rows of the same clusters its energy gains in {every.count('above')} of {len(every)}"
-    return f"The published algorithm is better than random labels {digits}, {mnist}; {energy}."
+    energy = (
+        f"Its energy is better than random rows of the same clusters in {every.count('above')} of {len(every)} readings"
+    )
+    return f"The published algorithm is better than random labels {digits}; {mnist}. {energy}."
 
 
 def entries(results: Results) -> Iterator[Entry]:

@@ -99,9 +99,9 @@ def page(found: Found) -> str:
     lines = [["Random", str(len(random)), *map(mean_and_spread, random.T), *["–"] * 4]]
     lines += (_line(found, one) for one in standings)
     return f"""# Digits: the published algorithm and its number of clusters
-**Verdict:** with 10 to 100 labels on scikit-learn's digits the published algorithm is better than random labels with
-k = {", ".join(above) or "none"} of {", ".join(k_text(k) for k in NUMBERS)}; its energy adds to random rows of the same
-clusters with k = {", ".join(energy) or "none"}.
+**Verdict:** on scikit-learn's digits, over 10 to 100 labels, the published algorithm is better than random labels with
+{len(above)} of {len(NUMBERS)} numbers of clusters k ({", ".join(above) or "none"}). Its energy is better than random
+rows of the same clusters with {len(energy)} of them.
 
 Logistic regression on pixels standardised by the pool, {100 * (1 - TEST):.0f} % of the images to pick from, as in
 `mheal demo`; all labels are picked. With k = labels each cluster gives one row, the first candidate, which is random.
