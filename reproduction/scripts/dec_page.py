@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mheal_reproduction.report import write_page
+
 HERE = Path(__file__).parents[1] / "results" / "dec"
 TAKEN, FIRST = "spherical, centred, means", "spherical, as in Table 1"
 GOOD = 95  # %: DEC separates all digits, or merges some and stays below
@@ -47,7 +49,8 @@ Results:
 def main() -> None:
     runs: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)  # seeds in order
     devices = set()
-    for row in map(json.loads, (HERE / "rows.jsonl").open(encoding="utf-8")):
+    rows = [*map(json.loads, (HERE / "rows.jsonl").open(encoding="utf-8"))]
+    for row in rows:
         runs[row["dataset"], row["variant"], row["start"]].append((100 * row["before"], 100 * row["accuracy"]))
         devices.add(row["device"])
     lines = [["dataset", "", "start", "before", "after: mean ± sd", "best", f"≥ {GOOD}", "difference"], ["---"] * 8]
@@ -61,7 +64,7 @@ def main() -> None:
         lines.append([name, variant.upper(), title, *cells, against.replace("-", "−")])
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     text = f"{HEAD.format(device=' and '.join(sorted(devices)))}\n{table}\n{TAIL}"
-    (HERE / "README.md").write_text(text, encoding="utf-8")
+    write_page(HERE, text, rows)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
 
+from mheal_reproduction.report import write_page
+
 HERE = Path(__file__).parents[1] / "results" / "recipes"
 TARGETS = {1000: "48–55", 2000: "60–66", 5000: "75–80", 10_000: "83–86", 50_000: "≥ 91"}
 HEAD = """# Are the networks trained well?
@@ -33,8 +35,8 @@ PHOTOGRAPHS = """
 def main() -> None:
     """A row for each number of labels and recipe."""
     cells, devices = defaultdict(list), set()
-    for line in (HERE / "rows.jsonl").read_text().splitlines():
-        row = json.loads(line)
+    rows = [json.loads(line) for line in (HERE / "rows.jsonl").read_text().splitlines()]
+    for row in rows:
         recipe = row["recipe"]
         cells[row["labels"], recipe["steps"], recipe["batch"], recipe["rate"]].append(100 * row["accuracy"])
         devices.add(row["device"])
@@ -44,7 +46,7 @@ def main() -> None:
         spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
         cols = [f"{labels:,}", *(f"{v:,}" for v in recipe), len(found), f"{mean(found):.1f}{spread}", TARGETS[labels]]
         text += f"| {' | '.join(map(str, cols))} |\n"
-    (HERE / "README.md").write_text(text + as_set() + autoencoder())
+    write_page(HERE, text + as_set() + autoencoder(), rows)
 
 
 def as_set() -> str:
