@@ -39,6 +39,8 @@ TYPES = (
 
 def flip(data: bytes, rng: random.Random) -> bytes:
     """A few bits."""
+    if not data:  # an empty file in an archive
+        return insert(data, rng)
     out = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 8, 40))):
         out[rng.randrange(len(out))] ^= 1 << rng.randrange(8)
@@ -47,6 +49,8 @@ def flip(data: bytes, rng: random.Random) -> bytes:
 
 def overwrite(data: bytes, rng: random.Random) -> bytes:
     """Some bytes, by others or by zeros."""
+    if not data:
+        return insert(data, rng)
     out = bytearray(data)
     start, length = rng.randrange(len(out)), rng.choice((1, 2, 4, 8, 64))
     new = rng.choice((b"\0", b"\xff", rng.randbytes(1))) * length
