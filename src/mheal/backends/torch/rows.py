@@ -30,7 +30,7 @@ class Sizes:
     cached: int | None = None  # candidates whose scores are kept exact; None: as many as the device's cache holds
 
     def chunks(self, rows: int, columns: int) -> list[tuple[int, int]]:
-        """First and last row of each chunk of this many rows."""
+        """Where the chunks begin and end, of a pool of this size."""
         return spans(rows, max(1024, self.chunk // columns))
 
 
