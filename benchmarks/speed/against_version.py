@@ -119,6 +119,9 @@ def whole_command(environment: dict[str, str], option: int, file: str) -> dict[s
     """`mheal select` from start to written file: seconds, and peak memory with the mapped file."""
     limit = ["--max-memory", "700MB"] if option == 700 else []
     out = f"{file}.csv"
+    for old in Path(file).parent.glob(f"{Path(out).stem}*"):  # picks and records of the other version
+        if old.suffix in (".csv", ".json"):
+            old.unlink()
     run = command("-m", "mheal", "select", file, "--budget", "1000", "--out", out, *limit, env=environment)
     rows = np.loadtxt(out, delimiter=",", skiprows=1, usecols=1).astype(np.int64)
     return {"seconds": run["seconds"], "cpu": run["cpu_seconds"], "mb": run["peak_mb"], "digest": digest(rows)}
