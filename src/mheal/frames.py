@@ -26,7 +26,7 @@ def frame_pool(
 
     n, frame = len(frame), as_polars(frame)
     rows, known, labels = split_labels(labeled, y, n)
-    same = repeating(frame, labels, known)
+    same = repeating(frame[known.tolist()], labels)
     if 0 < len(same) < len(frame.columns):
         frame = frame.drop(same)
         warnings.warn(f"X: left out {', '.join(same)} (the labels themselves)", DataWarning, stacklevel=CALLER)

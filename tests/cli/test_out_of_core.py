@@ -186,3 +186,20 @@ def test_without_a_limit_nothing_is_done_to_save_memory(pool, monkeypatch):
     monkeypatch.setattr("mheal.runtime.memory.MemoryLimit.__init__", _killed)
     monkeypatch.setattr("mheal.runtime.checkpoint.Checkpoint.__init__", _killed)
     assert run("select pool.npy -b 60") == 0
+
+
+def test_a_column_of_shards_that_equals_the_labels_is_no_feature(pool, streaming, killed, capfd):
+    for at in range(3):  # `answer` holds the labels, under a name of its own
+        shard = pl.read_parquet(f"shard{at}.parquet")
+        shard.with_columns(verdict=pl.col("c0").gt(0).cast(pl.Int64)).write_parquet(f"with{at}.parquet")
+    both = pl.scan_parquet("with*.parquet").select("id", label="verdict").collect()
+    both[::50].write_csv("labels.csv")
+    line = f"-b 30 --labeled labels.csv {LIMIT}"
+    assert run(f"select 'shard*.parquet' {line} -o without.csv") == 0
+    killed(f"select 'with*.parquet' {line}", "clusters")  # the same columns are features of the run that resumes
+    assert run(f"select 'with*.parquet' {line}") == 0
+    assert "verdict (holds labels)" in capfd.readouterr().err
+    assert "verdict" not in pl.read_csv("picks.csv").columns
+    assert mheal.Selection.load("picks.csv") == mheal.Selection.load("without.csv")
+    assert run(f"select 'with*.parquet' {line} --with verdict -o also.csv") == 0
+    assert "verdict); ids" in capfd.readouterr().err

@@ -1,7 +1,7 @@
 """Carries out a request of `mheal select`: reads the pool and the labels, and calls `mheal.select` once."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..io.labels import Labels
 from ..io.locate import TABLES, locate
 from ..io.read import read_pool
 from ..io.source import Source
-from ..io.tables import read_frames
+from ..io.tables import on_disk, read_frames
 from ..runtime import memory
 from ..runtime.checkpoint import Checkpoint, NullCheckpoint, kept_unless_mistaken
 from ..runtime.progress import as_progress
@@ -26,9 +26,10 @@ from ..selection import Selection
 from ..strategies import Strategy, get
 from ..strategies import names as strategies
 from ..tables.names import is_answer
+from ..tables.schema import choose
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
-from .pool import labels_in, read_with_labels, say_labels, say_source
+from .pool import answers_in, labels_in, read_with_labels, say_labels, say_source
 from .request import Request
 
 Rows = npt.NDArray[np.int64]
@@ -86,7 +87,10 @@ class Job:
         request, limit = self.request, self.request.memory_limit
         if request.scheduler is not None:
             source = _on_cluster(request)
-            return source, labels_in(request.labeled, source, self.console)
+            labels = labels_in(request.labeled, source, self.console)
+            if answers := answers_in(request, source, labels.values, labels.rows):
+                source = _on_cluster(request, answers)
+            return source, labels
         if limit is None:
             return read_with_labels(request, request.labeled, self.console, request.seed)
         if not get(request.strategy).limits_memory:
@@ -94,8 +98,7 @@ class Job:
             raise UserError(f"{request.strategy} does not work within --max-memory: use {able}, or leave it out")
         present = memory.resident()
         if shards := shards_to_stream(request.pool, limit, present):
-            source = self._streamed(shards, limit, present)
-            labels = labels_in(request.labeled, source, self.console)
+            source, labels = self._streamed(shards, limit, present)
         else:
             source, labels = read_with_labels(request, request.labeled, self.console, request.seed)
             present = memory.resident()
@@ -103,14 +106,18 @@ class Job:
         refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=self.queries_model)
         return source, labels
 
-    def _streamed(self, shards: list[Path], limit: int, present: int) -> Source:
-        """The pool of shards that do not fit into memory, as one file in the folder."""
-        from ..io.shards import stream_shards
+    def _streamed(self, shards: list[Path], limit: int, present: int) -> tuple[Source, Labels]:
+        """The pool of shards that do not fit into memory, as one file in the folder, and the labels."""
+        from ..io.shards import stream_shards, unread
 
         request = self.request
         for option, value in {"--text": request.text, "--embed": request.embed}.items():
             if value is not None:
                 raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+
+        files = unread(shards, choose(on_disk(shards, request.pool), **request.features))
+        labels = labels_in(request.labeled, files, self.console)
+        answers = answers_in(request, files, labels.values, labels.rows)
 
         def check(shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
             refuse_small_limit(limit, present, shape, dtype, np.float32, mapped=True, model=self.queries_model)
@@ -118,9 +125,9 @@ class Job:
         with as_progress(True, self.console) as progress, memory.MemoryLimit(limit) as keeper:
             stages = Checkpoint(self.folder / "pool", keeper, progress)
             with kept_unless_mistaken(stages):
-                source = stream_shards(shards, request.pool, stages, **request.features, check=check)
+                source = stream_shards(shards, request.pool, stages, **request.features, answers=answers, check=check)
         self.unfinished.append(stages)
-        return source
+        return source, labels
 
     def _pick(self, source: Source, labels: Labels) -> tuple[Selection, str]:
         """The picks, and the model that was used, in words."""
@@ -187,7 +194,7 @@ class Job:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _on_cluster(request: Request) -> Source:
+def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
     """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are needed."""
     for option in ("text", "embed", "max_memory", "device"):
         if getattr(request, option) is not None:
@@ -197,7 +204,7 @@ def _on_cluster(request: Request) -> Source:
         from ..io.dask_parquet import read_on_cluster
     except ImportError as error:
         raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    return read_on_cluster(request.pool, **request.features)
+    return read_on_cluster(request.pool, **request.features, answers=answers)
 
 
 def _kept(request: Request, source: Source, labeled: Rows) -> Selection:

@@ -14,6 +14,7 @@ from ..io.fingerprint import refuse_moved
 from ..io.labels import Labels, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
+from ..io.sheet import cells_of
 from ..io.source import Source
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
@@ -50,10 +51,10 @@ def read_with_labels(
 
 def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> list[str]:
     """The columns, not named as features, that repeat the labels of these rows of X."""
-    if source.cells is not None and labels is not None:
-        free = source.cells.select(name for name in source.cells.columns if name not in (names(options.also) or ()))
-        return repeating(free, labels, rows)
-    return []
+    if labels is None or not len(labels):
+        return []
+    chosen = names(options.also) or ()
+    return [name for name in repeating(cells_of(source, rows), labels) if name not in chosen]
 
 
 def labels_in(file: str | None, source: Source, console: Console | None = None, only_labelled: bool = True) -> Labels:

@@ -16,7 +16,7 @@ from ..runtime.files import reading
 from ..tables.features import feature_array
 from ..tables.schema import Schema, choose
 from .locate import locate
-from .shards import ShardIds
+from .shards import unread
 from .source import Source
 from .tables import on_disk, scan
 
@@ -25,7 +25,7 @@ PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row 
 
 def read_on_cluster(
     pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = (),
-    also: Sequence[str] = (), id_column: str | None = None, part_bytes: int = PART,
+    also: Sequence[str] = (), id_column: str | None = None, answers: Sequence[str] = (), part_bytes: int = PART,
 ) -> Source:  # fmt: skip
     """The shards, in the order of their names, as a pool whose X is a Dask array; rows are read when they are needed.
 
@@ -38,7 +38,7 @@ def read_on_cluster(
     files = located.files
     if located.form != ".parquet":
         raise UserError(f"a cluster reads .parquet files, not {located.form}: write the pool as such shards")
-    schema = choose(on_disk(files, Path(pattern).name), columns, without, also, id_column)
+    schema = choose(on_disk(files, Path(pattern).name), columns, without, also, id_column, answers=answers)
     parts = [(file, *part) for file in files for part in _parts(file, schema.width, part_bytes)]
     if not parts:
         raise UserError(f"{pattern} has no rows")
@@ -47,10 +47,7 @@ def read_on_cluster(
         da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype)
         for file, start, rows in parts
     ]
-    ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
-    description = f"{schema.description}, in {len(parts):,} parts"
-    X, answers = da.concatenate(arrays), schema.answers
-    return Source(X, "vectors", description, files, ids, schema.id_column, answers=answers)
+    return unread(files, schema, da.concatenate(arrays), f", in {len(parts):,} parts")
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:

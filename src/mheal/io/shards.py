@@ -14,7 +14,7 @@ from ..runtime.checkpoint import NullCheckpoint, file_mark
 from ..runtime.files import reading
 from ..runtime.threads import spans
 from ..tables.features import feature_array, fits_float32
-from ..tables.schema import choose
+from ..tables.schema import Schema, choose
 from ..tables.table import kind_of
 from .source import Source
 from .tables import on_disk, scan
@@ -24,9 +24,17 @@ IDS = 1 << 18  # ids that are read together
 TEXT = 8  # numbers that take as much memory as a short text
 
 
+def unread(files: Sequence[Path], schema: Schema, X: Any = None, where: str = "") -> Source:
+    """The shards as a pool whose ids and cells are read when they are needed, as is X, which may come later."""
+    ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
+    rows = sum(map(row_count, files)) if X is None else len(X)
+    features = f"{schema.description}{where}"
+    return Source(X, "table", features, [*files], ids, schema.id_column, n_in_files=rows, answers=schema.answers)
+
+
 def stream_shards(
     files: Sequence[Path], name: str, checkpoint: NullCheckpoint, *, columns: Sequence[str] | None = None,
-    without: Sequence[str] = (), also: Sequence[str] = (), id_column: str | None = None,
+    without: Sequence[str] = (), also: Sequence[str] = (), id_column: str | None = None, answers: Sequence[str] = (),
     check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None, slice_bytes: int = SLICE,
 ) -> Source:  # fmt: skip
     """The shards as a pool in the checkpoint's folder. An interrupted run resumes with the next shard.
@@ -38,7 +46,7 @@ def stream_shards(
     slice_bytes : bytes of rows that are read at a time
     """
     table = on_disk(files, name)
-    schema = choose(table, columns, without, also, id_column)
+    schema = choose(table, columns, without, also, id_column, answers=answers)
     starts = [0, *accumulate(map(row_count, files))]
     shape, dtype = (starts[-1], schema.width), np.dtype(schema.dtype)
     if check is not None:
@@ -64,9 +72,7 @@ def stream_shards(
     if isinstance(A, np.memmap):
         A.flush()
         A = np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
-    ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
-    features = f"{schema.description}, from {len(files):,} shards"
-    return Source(A, "table", features, list(files), ids, schema.id_column, answers=schema.answers)
+    return unread(files, schema, A, f", from {len(files):,} shards")
 
 
 def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.NDArray[Any]:

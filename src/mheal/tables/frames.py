@@ -30,13 +30,12 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
     return made
 
 
-def repeating(frame: pl.DataFrame, labels: Any, rows: Any) -> list[str]:
+def repeating(rows: pl.DataFrame, labels: Any) -> list[str]:
     """The columns that hold the very labels of these rows, if enough rows have labels."""
     given = [_word(value) for value in labels]
     if len(given) < ENOUGH or len(set(given)) < 2:
         return []
-    at = [int(row) for row in rows]
-    return [column.name for column in frame if [_word(value) for value in column[at]] == given]
+    return [column.name for column in rows if [_word(value) for value in column] == given]
 
 
 def _word(value: Any) -> str:

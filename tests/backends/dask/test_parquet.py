@@ -84,6 +84,18 @@ def test_the_command_gives_ids_and_takes_labels(client, shards, tmp_path):
     assert not set(picks["row"]) & set(polars.read_csv(tmp_path / "more.csv")["row"])
 
 
+def test_a_column_that_equals_the_labels_is_no_feature_on_a_cluster(client, tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    columns = {"a": X[:, 0], "b": X[:, 1], "verdict": (X[:, 2] > 0).astype(int)}
+    pq.write_table(pa.table(columns), tmp_path / "pool.parquet")
+    (tmp_path / "labels.csv").write_text("row,label\n" + "".join(f"{at},{X[at, 2] > 0:d}\n" for at in range(20)))
+    names = [str(tmp_path / name) for name in ("pool.parquet", "labels.csv", "picks.csv")]
+    command = ["select", names[0], "--budget", "5", "--labeled", names[1], "--out", names[2]]
+    assert main([*command, "--scheduler", client.scheduler.address]) == 0
+    assert "verdict (holds labels)" in capsys.readouterr().err
+    assert "verdict" not in polars.read_csv(names[2]).columns
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
