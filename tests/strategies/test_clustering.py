@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 
 import reference
 from mheal.strategies import KMeans, KMedoids, Pool, Stratified, TypiClust, get
-from mheal.strategies.clustering import BATCH, Medoids, euclidean_clusters, nearest_members, spacing_within
+from mheal.strategies.clustering import BATCH, Medoids, euclidean_clusters, in_turn, spacing_within
 from picks import pick
 
 
@@ -78,9 +78,15 @@ def test_clusters_do_not_depend_on_a_second_look():
     np.testing.assert_array_equal(first[1], again[1])
 
 
-def test_nearest_members_of_clusters_some_empty():
-    labels, distance = np.array([2, 0, 2, 0, 2]), np.array([3.0, 1.0, 0.5, 1.0, 0.5])
-    assert nearest_members(labels, distance, 4).tolist() == [1, -1, 2, -1]
+def test_clusters_are_visited_in_turn():
+    labels = np.array([2, 0, 2, 0, 2, 3, 3])
+    score = np.array([3.0, 1.0, 0.5, 1.0, 0.5, 7.0, 8.0])
+    rows = np.arange(7)
+    # the largest cluster first, then those of two rows by number; of equal scores the lowest row; cluster 1 is empty
+    assert in_turn(Pool(score[:, None]), rows, labels, score).tolist() == [2, 1, 5, 4, 3, 6, 0]
+    # clusters with the fewest labelled rows come first
+    pool = Pool(score[:, None], np.array([0]))
+    assert in_turn(pool, np.delete(rows, 0), labels, score).tolist() == [1, 5, 2, 3, 6, 4]
 
 
 def test_typiclust_picks_near_the_mode_and_never_an_outlier():

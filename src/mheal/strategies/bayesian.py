@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr
 
+from ..algorithms.facility_location import lazy_greedy
 from ..parameters import Count
-from ..runtime.threads import spans
 from ..strategy import Array, Pool, Rows, Scores
 from .common import smallest_first
 from .uncertainty import Scored, committee
@@ -62,11 +62,6 @@ def mutual_information(samples: Array) -> Scores:
     return np.maximum(entropy_of_mean(samples) - expected_entropy(samples), 0)
 
 
-def variation_ratios(samples: Array) -> Scores:
-    """1 − max p̄ of each row."""
-    return 1 - samples.mean(axis=0, dtype=np.float64).max(axis=1)
-
-
 class MaxEntropy(BayesianScore):
     """Rows with the largest entropy H[p̄] of the mean prediction over draws of the weights (Gal et al. 2017)."""
 
@@ -84,7 +79,7 @@ class VariationRatios(BayesianScore):
 
     name, title = "variation-ratios", "Variation Ratios"
     summary = "Least confidence in the prediction averaged over dropout samples: for Bayesian networks"
-    score = staticmethod(variation_ratios)
+    score = staticmethod(lambda samples: 1 - samples.mean(axis=0, dtype=np.float64).max(axis=1))
 
 
 class BALD(BayesianScore):
@@ -122,20 +117,10 @@ class BatchBALD(BALD):
 def greedy(P: Scores, n: int, rng: np.random.Generator, block: int = BLOCK) -> Rows:
     """The order in which `n` rows of P, (samples, rows, classes), join the batch."""
     batch, residual = Labellings(P, rng), expected_entropy(P)
-    gain = mutual_information(P)
-    picked = [int(gain.argmax())]
-    while len(picked) < n:
-        batch.add(picked[-1])
-        gain[picked[-1]] = -np.inf
-        best, order = -np.inf, np.argsort(-gain, kind="stable")[: len(gain) - len(picked)]
-        for lo, hi in spans(len(order), block):
-            rows = order[lo:hi]
-            if gain[rows[0]] <= best:  # gains only fall as the batch grows: an old one is an upper bound
-                break
-            gain[rows] = batch.conditional_entropy(rows) - residual[rows]
-            best = max(best, gain[rows].max())
-        picked.append(int(gain.argmax()))
-    return np.array(picked)
+    return lazy_greedy(
+        mutual_information(P), lambda rows: batch.conditional_entropy(rows) - residual[rows], batch.add, n,
+        batch=block, least=-np.inf,
+    )  # fmt: skip
 
 
 class Labellings:
@@ -147,10 +132,10 @@ class Labellings:
     belief : posterior of the samples of the weights under each labelling, (labellings, samples)
     """
 
-    def __init__(self, P: Scores, rng: np.random.Generator) -> None:
+    def __init__(self, P: Scores, rng: np.random.Generator, configurations: int = CONFIGURATIONS) -> None:
         self.P, self.rng = P, rng
         draws, _, self.classes = P.shape
-        self.most, self.sampled = max(1, CONFIGURATIONS // self.classes), False
+        self.most, self.sampled = max(1, configurations // self.classes), False
         self.weight, self.belief = np.ones(1), np.full((1, draws), 1 / draws)
 
     def conditional_entropy(self, rows: Rows) -> Scores:

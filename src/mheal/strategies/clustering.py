@@ -34,10 +34,8 @@ class KMeans(Strategy):
     def _pick(self, pool: Pool, n: int) -> Rows:
         k = len(pool.labeled) + n
         labels, distance = euclidean_clusters(pool.Z, k, pool.rng)
-        size = np.bincount(labels, minlength=k)
-        size[labels[pool.labeled]] = 0
-        largest = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
-        return fill_with_farthest(pool, nearest_members(labels, distance, k)[largest], n)
+        free = np.flatnonzero(~np.isin(labels, labels[pool.labeled]))
+        return fill_with_farthest(pool, in_turn(pool, free, labels, distance)[: len(np.unique(labels[free]))], n)
 
 
 class TypiClust(Strategy):
@@ -64,15 +62,10 @@ class TypiClust(Strategy):
     def _pick(self, pool: Pool, n: int) -> Rows:
         k = min(len(pool.labeled) + n, self.max_clusters)
         labels, _ = euclidean_clusters(pool.Z, k, pool.rng)
-        spread = spacing_within(pool.Z, labels, k, self.n_neighbors)
-        size, labeled = np.bincount(labels, minlength=k), np.bincount(labels[pool.labeled], minlength=k)
-        place = np.argsort(np.lexsort((np.arange(k), -size, labeled)))
-
+        spacing = spacing_within(pool.Z, labels, k, self.n_neighbors)
         free = pool.unlabeled
-        free = free[size[labels[free]] >= self.min_cluster_size]
-        by_cluster = free[np.lexsort((free, spread[free], labels[free]))]  # clusters together, most typical rows first
-        own = labels[by_cluster]
-        return fill_with_farthest(pool, by_cluster[np.lexsort((place[own], ranks(own)))][:n], n)
+        free = free[np.bincount(labels)[labels[free]] >= self.min_cluster_size]
+        return fill_with_farthest(pool, in_turn(pool, free, labels, spacing), n)
 
 
 def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
@@ -106,13 +99,16 @@ def euclidean_clusters(
     return labels, np.square(Z - centers[labels]).sum(axis=1)
 
 
-def nearest_members(labels: Array, distance: Array, k: int) -> Rows:
-    """The row of each cluster with the smallest distance, the lowest row among equals; −1 for empty clusters."""
-    order = np.lexsort((distance, labels))
-    filled, first = np.unique(labels[order], return_index=True)
-    out = np.full(k, -1, np.int64)
-    out[filled] = order[first]
-    return out
+def in_turn(pool: Pool, rows: Rows, labels: Array, score: Array) -> Rows:
+    """These rows, one from each cluster in turn, the smallest score of a cluster first.
+
+    Clusters with the fewest labelled rows come first, among them the largest.
+    """
+    size = np.bincount(labels)
+    labeled = np.bincount(labels[pool.labeled], minlength=len(size))
+    rows = rows[np.lexsort((rows, score[rows], labels[rows]))]
+    own = labels[rows]
+    return rows[np.lexsort((-size[own], labeled[own], ranks(own)))]
 
 
 class KMedoids(Strategy):

@@ -6,10 +6,9 @@ import numpy as np
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import NotNegative
-from ..runtime.threads import spans
 from ..strategy import Pool, Rows, Scores, Strategy
 from ..uncertainty import margins, probabilities
-from .common import CELLS, REFERENCES, by_blocks, nearest_distance, sample
+from .common import REFERENCES, by_blocks, nearest_distance, sample
 
 SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
 
@@ -66,15 +65,14 @@ class CDALCoreSet(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         divergence = SymmetricKL(probabilities(pool, np.arange(len(pool.X))))
-        nearest = divergence.to_nearest(pool.labeled)
-        nearest[pool.labeled] = -1
-        rows = np.empty(n, np.int64)
-        for i in range(n):
-            first = i == 0 and len(pool.labeled) == 0
-            rows[i] = pool.rng.integers(len(pool.X)) if first else nearest.argmax()
-            np.minimum(nearest, divergence.to(rows[i : i + 1])[:, 0], out=nearest)
+        nearest = np.full(len(pool.X), np.inf)
+        rows = pool.labeled.tolist() or [int(pool.rng.integers(len(pool.X)))]
+        for i in range(len(pool.labeled) + n):
+            if i == len(rows):
+                rows.append(int(nearest.argmax()))
+            np.minimum(nearest, divergence.to(rows[i]), out=nearest)
             nearest[rows[i]] = -1
-        return rows
+        return np.array(rows[len(pool.labeled) :])
 
 
 class SymmetricKL:
@@ -86,17 +84,10 @@ class SymmetricKL:
         self.both, self.classes = np.hstack([P, np.log(P)]), P.shape[1]
         self.negentropy = np.einsum("ij,ij->i", P, self.both[:, self.classes :])
 
-    def to(self, rows: Rows) -> Scores:
-        """From every row (rows) to these (columns)."""
-        cross = self.both @ np.roll(self.both[rows], self.classes, axis=1).T  # Σ p log q + Σ q log p
-        return np.maximum((self.negentropy[:, None] + self.negentropy[rows] - cross) / 2, 0)
-
-    def to_nearest(self, rows: Rows, cells: int = CELLS) -> Scores:
-        """From every row to the nearest of these; infinite if there are none."""
-        nearest = np.full(len(self.both), np.inf)
-        for lo, hi in spans(len(rows), max(1, cells // len(self.both))):
-            np.minimum(nearest, self.to(rows[lo:hi]).min(axis=1), out=nearest)
-        return nearest
+    def to(self, row: int) -> Scores:
+        """From every row to this one."""
+        cross = self.both @ np.roll(self.both[row], self.classes)  # Σ p log q + Σ q log p
+        return np.maximum((self.negentropy + self.negentropy[row] - cross) / 2, 0)
 
 
 class GEN(Strategy):

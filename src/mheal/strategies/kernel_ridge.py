@@ -5,6 +5,8 @@ from math import sqrt
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import brentq
+from sklearn.preprocessing import minmax_scale
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, NotNegative, Share
@@ -42,10 +44,10 @@ class ALDR(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         blocks = KernelBlocks(pool, self.max_rows)
-        uncertainty = _unit_range(label_cost(semi_supervised(blocks, self.unlabeled_weight)))
+        uncertainty = minmax_scale(label_cost(semi_supervised(blocks, self.unlabeled_weight)))
         picked: list[int] = []
         for _ in range(min(n, len(blocks.candidates))):
-            redundancy = _unit_range(blocks.redundancy(1, picked))
+            redundancy = minmax_scale(blocks.redundancy(1, picked))
             score = (1 - self.beta) * uncertainty + self.beta * redundancy
             score[picked] = np.inf
             picked.append(int(score.argmin()))
@@ -108,10 +110,6 @@ def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Array:
             break
         F = K[l:] @ cho_solve(factor, np.vstack([blocks.Y, sides]))
     return F
-
-
-def _unit_range(x: Array) -> Array:
-    return (x - x.min()) / (np.ptp(x) or 1.0)
 
 
 class SPAL(Strategy):
@@ -219,17 +217,6 @@ def project(x: Array, v: Array, total: float) -> Array:
     usable = v > 1e-6
     if v[usable].sum() <= total:
         return np.clip(x, 0, 1)
-    low, high = float(((x - 1)[usable] / v[usable]).min()), float((x[usable] / v[usable]).max())
-    shift = low
-    for _ in range(60):  # Newton's steps, kept between bounds that close in
-        w = np.clip(x - shift * v, 0, 1)
-        excess = float(v @ w) - total
-        if abs(excess) < 1e-12 * total:
-            break
-        low, high = (shift, high) if excess > 0 else (low, shift)
-        inside = (w > 0) & (w < 1)
-        slope = float(v[inside] @ v[inside])
-        shift = shift + excess / slope if slope > 0 else high
-        if not low < shift < high:
-            shift = (low + high) / 2
-    return w
+    low, high = ((x - 1)[usable] / v[usable]).min(), (x[usable] / v[usable]).max()
+    shift = brentq(lambda shift: v @ np.clip(x - shift * v, 0, 1) - total, low, high)
+    return np.clip(x - shift * v, 0, 1)
