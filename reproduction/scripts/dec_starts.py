@@ -24,7 +24,7 @@ from mheal_reproduction.networks.initial import MAX_ITER, STARTS, initial_cluste
 from mheal_reproduction.networks.stack import fast_matmul
 from mheal_reproduction.paper.table1.deep import recipe_of
 from mheal_reproduction.paper.table1.images import drawn, load
-from mheal_reproduction.paper.table1.numbers import DEC
+from mheal_reproduction.paper.table1.names import DEC
 
 N = 60_000
 Start = tuple[np.ndarray, np.ndarray]  # centres and labels

@@ -6,7 +6,8 @@ import pytest
 from mheal_reproduction.paper.table1 import experiment as table1
 from mheal_reproduction.paper.table1.experiment import measure, open_rows, run, write
 from mheal_reproduction.paper.table1.images import DATASETS, draw_images, figure_sizes, table_sizes
-from mheal_reproduction.paper.table1.numbers import METHODS, PAPER, RAW, Accuracies
+from mheal_reproduction.paper.table1.names import METHODS, RAW
+from mheal_reproduction.paper.table1.numbers import PAPER, Accuracies
 from mheal_reproduction.paper.table1.page import CLAIMS, page
 
 

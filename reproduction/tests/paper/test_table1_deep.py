@@ -10,7 +10,8 @@ from mheal_reproduction.paper.table1.deep import deep_rows, missing, open_deep_r
 from mheal_reproduction.paper.table1.deep_page import deep_section
 from mheal_reproduction.paper.table1.experiment import run
 from mheal_reproduction.paper.table1.images import DATASETS, draw_images, drawn
-from mheal_reproduction.paper.table1.numbers import DEC, DEEP, METHODS, MOVED, Accuracies, full
+from mheal_reproduction.paper.table1.names import DEC, DEEP, METHODS, MOVED, full
+from mheal_reproduction.paper.table1.numbers import Accuracies
 from mheal_reproduction.rows import stored_rows
 
 

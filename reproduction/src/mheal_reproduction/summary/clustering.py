@@ -4,19 +4,8 @@ from collections.abc import Iterator
 
 from ..paper.table1.deep_page import BEST_MEAN, GOOD_MODE
 from ..paper.table1.images import DATASETS, table_sizes
-from ..paper.table1.numbers import (
-    BEST_OPTIMUM,
-    DEC,
-    GMM_LAST,
-    LEAST_STD,
-    METHODS,
-    MOVED,
-    PAPER,
-    RAW,
-    Accuracies,
-    Claim,
-    full,
-)
+from ..paper.table1.names import DEC, METHODS, MOVED, RAW, full
+from ..paper.table1.numbers import BEST_OPTIMUM, GMM_LAST, LEAST_STD, PAPER, Accuracies, Claim
 from ..paper.table1.page import BEATS_KMEANS
 from ..report import Floats, percent
 from .entries import Entry, Results, by_name, dataset, judged, span

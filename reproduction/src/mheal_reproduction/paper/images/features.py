@@ -56,6 +56,11 @@ class Features:
         """The features of all images."""
         return self._found[kind, _member(kind, seed)]
 
+    def ready(self, kind: str, seed: int) -> bool:
+        """Whether these features need no learning."""
+        self._read(kind, _member(kind, seed))
+        return (kind, _member(kind, seed)) in self._found
+
     def _learn_codes(self, members: list[int], progress: Progress) -> None:
         X, n, about = self.images.reshape(len(self.images), -1), len(self.images), self.size.autoencoder(self.name)
         recipe = Recipe(

@@ -11,10 +11,13 @@ BUDGETS = (100, 200, 300, 500)
 CLUSTERS: tuple[int | None, ...] = (10, 20, 50, 100, 200, None)  # None: as many as labels
 STARTS = ("cold", "warm")
 RANDOM_SEEDS = 20  # of Random with a support vector machine, which takes a second
-SPACES = ("codes", "unit pixels", "pixels")
-LEARNT_SPACES = ("moved codes", "DEC codes")  # by autoencoders that are trained for hours without a GPU
+PIXELS = ("unit pixels", "pixels")
+LEARNT = ("DEC codes", "moved codes")  # by autoencoders that are trained for hours without a GPU
+PENULTIMATE = "penultimate features"  # of the network that learnt the labels so far
+SPACES = ("codes", *PIXELS, *LEARNT, PENULTIMATE)
 NETWORK, SVM, LOGISTIC = "network", "SVM", "logistic regression"
-FIRST_SPACES, FIRST_CLUSTERS, CONTROLLED = SPACES[:2], (100, 10, None, 50, 200), (100,)
+EQUAL, BY_SIZE = "equal", "by size"  # quotas: rows of each cluster
+FIRST_CLUSTERS: tuple[int | None, ...] = (10, 100, None, 50, 200, 20)  # in the order of measuring
 
 
 class Reading(NamedTuple):
@@ -23,22 +26,42 @@ class Reading(NamedTuple):
     space : what the algorithm picks from
     clusters : how many; None: as many as labels
     start : "warm": 20 random labels come first and count, "cold": all labels are picked
+    quota : of each cluster: "equal", or "by size", in proportion to its rows
     """
 
     learner: str
     space: str
     clusters: int | None
     start: str
+    quota: str = EQUAL
 
     @property
     def setting(self) -> str:
         """As the rows name it."""
-        return f"{self.learner}, {self.space}, k = {k_text(self.clusters)}, {self.start}"
+        quota = "" if self.quota == EQUAL else f", quota {self.quota}"
+        return f"{self.learner}, {self.space}, k = {k_text(self.clusters)}, {self.start}{quota}"
 
     @property
     def columns(self) -> Row:
         """As columns of a row."""
-        return dict(zip(self._fields, (self.learner, self.space, k_text(self.clusters), self.start), strict=True))
+        values = (self.learner, self.space, k_text(self.clusters), self.start, self.quota)
+        return dict(zip(self._fields, values, strict=True))
+
+
+class Stage(NamedTuple):
+    """Readings that are measured together."""
+
+    space: str
+    quota: str = EQUAL
+    learners: tuple[str, ...] = (NETWORK, SVM)
+    starts: tuple[str, ...] = STARTS[::-1]
+
+
+STAGES = (
+    *(Stage(space) for space in SPACES if space != PENULTIMATE),
+    Stage("codes", BY_SIZE),
+    Stage(PENULTIMATE, learners=(NETWORK,), starts=("warm",)),  # a network needs labels to have features
+)
 
 
 def k_text(clusters: int | None) -> str:
@@ -51,47 +74,39 @@ def random_setting(learner: str) -> str:
     return f"{learner}, all rows"
 
 
-def readings(learner: str, spaces: Sequence[str] = SPACES, starts: Sequence[str] = STARTS) -> Iterator[Reading]:
-    """All of a learner."""
-    for space in spaces:
-        for start in starts:
-            for clusters in CLUSTERS:
-                yield Reading(learner, space, clusters, start)
+def by_setting() -> dict[str, Reading]:
+    """Readings by the setting in which rows name them, in the order of pages."""
+    found = [
+        Reading(learner, stage.space, clusters, start, stage.quota)
+        for learner in (NETWORK, SVM)
+        for stage in STAGES
+        if learner in stage.learners
+        for start in STARTS
+        if start in stage.starts
+        for clusters in CLUSTERS
+    ]
+    found += [Reading(LOGISTIC, PIXELS[0], clusters, STARTS[0]) for clusters in CLUSTERS]  # of the digits
+    return {one.setting: one for one in found}
 
 
-def by_setting(spaces: Sequence[str] = SPACES + LEARNT_SPACES) -> dict[str, Reading]:
-    """Readings by the setting in which rows name them."""
-    return {one.setting: one for learner in (NETWORK, SVM, LOGISTIC) for one in readings(learner, spaces)}
+def ordered_groups(seeds: int, spaces: Sequence[str]) -> Iterator[list[list[Key]]]:
+    """Groups of rows that share clusters; in a group, rows that are measured together.
+
+    A key is (dataset, method, setting, seed).
+    """
+    yield [[("mnist", RANDOM, random_setting(SVM), seed)] for seed in range(RANDOM_SEEDS)]
+    yield [[("mnist", RANDOM, random_setting(NETWORK), seed) for seed in range(seeds)]]
+    for stage in (one for one in STAGES if one.space in spaces):
+        for seed in range(seeds):
+            for clusters in FIRST_CLUSTERS:
+                some = [
+                    Reading(learner, stage.space, clusters, start, stage.quota)
+                    for start in stage.starts
+                    for learner in stage.learners
+                ]
+                yield [[("mnist", method, one.setting, seed) for method in METHODS] for one in some]
 
 
-def ordered_units(seeds: int, spaces: Sequence[str]) -> list[Key]:
-    """(dataset, method, setting, seed) of every row, those that tell most for their time first."""
-    every = range(seeds)
-    units: list[Key] = [("mnist", RANDOM, random_setting(SVM), seed) for seed in range(RANDOM_SEEDS)]
-    units += [unit for seed in every for unit in _machines(seed, FIRST_SPACES[:1])]
-    units += [unit for seed in every for unit in _networks(seed, FIRST_SPACES[:1], FIRST_CLUSTERS[:3])]
-    units += [unit for seed in every for unit in _machines(seed, FIRST_SPACES)]
-    units += [unit for seed in every for unit in _networks(seed, FIRST_SPACES, FIRST_CLUSTERS)]
-    units += [unit for seed in every for unit in _machines(seed, spaces)]
-    for seed in every:
-        units.append(("mnist", RANDOM, random_setting(NETWORK), seed))
-        for one in readings(NETWORK, spaces, STARTS[::-1]):
-            units += [("mnist", method, one.setting, seed) for method in METHODS]
-    return list(dict.fromkeys(units))
-
-
-def _machines(seed: int, spaces: Sequence[str]) -> Iterator[Key]:
-    """Support vector machines, for all readings."""
-    for one in readings(SVM, spaces):
-        for method in METHODS:
-            yield "mnist", method, one.setting, seed
-
-
-def _networks(seed: int, spaces: Sequence[str], numbers: Sequence[int | None]) -> Iterator[Key]:
-    """Networks, from a warm start; where all numbers of clusters are wanted, a control too."""
-    for space in spaces:
-        for clusters in numbers:
-            setting = Reading(NETWORK, space, clusters, "warm").setting
-            yield "mnist", PAPER, setting, seed
-            if clusters in CONTROLLED and len(numbers) == len(FIRST_CLUSTERS):
-                yield "mnist", CONTROL, setting, seed
+def ordered_units(seeds: int, spaces: Sequence[str] = SPACES) -> list[Key]:
+    """The key of every row, in the order of measuring."""
+    return [unit for group in ordered_groups(seeds, spaces) for part in group for unit in part]

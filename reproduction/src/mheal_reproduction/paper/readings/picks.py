@@ -10,8 +10,11 @@ import numpy.typing as npt
 from mheal import PaperMHEAL, SphericalKMeans
 from mheal.algorithms.within_clusters import members_of, spread_within_clusters, turns_of
 from mheal.backends import open_rows
+from mheal.backends.base import RowStore
 from mheal.cluster.sampled import sampled_clusters
 from mheal.scaling import Scaling
+
+from .grid import CONTROL, EQUAL
 
 Rows = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
@@ -38,23 +41,58 @@ def cluster(X: npt.NDArray[Any], k: int, scaling: Scaling, rng: np.random.Random
         return Clustering(*sampled_clusters(store, kmeans, None, rng))
 
 
+def picks_in(
+    found: Clustering, method: str, X: npt.NDArray[Any], n: int, labeled: Rows, scaling: Scaling,
+    rng: np.random.RandomState, quota: str = EQUAL,
+) -> Rows:  # fmt: skip
+    """n rows of the method in these clusters."""
+    if method == CONTROL:
+        return random_picks(n, labeled, found, rng, quota)
+    if quota == EQUAL:
+        return paper_picks(X, n, labeled, found, scaling, rng)
+    return picks_by_size(X, n, labeled, found, scaling, rng)
+
+
 def paper_picks(
     X: npt.NDArray[Any], n: int, labeled: Rows, found: Clustering, scaling: Scaling, rng: np.random.RandomState
 ) -> Rows:
     """n rows by Algorithm 2 in these clusters: those that `PaperMHEAL` picks where it finds the same clusters."""
-    own = PaperMHEAL()
     with open_rows(X, scaling) as store:
-        rows = store.unit() if scaling == "unit" else store
-        return spread_within_clusters(
-            rows, n, labeled, found.labels, found.centers, balance_clusters=True, n_starts=own.n_starts,
-            start_length=own.start_length, direction=own.direction, rng=rng,
-        ).rows  # fmt: skip
+        return _spread(store.unit() if scaling == "unit" else store, n, labeled, found.labels, found.centers, rng)
 
 
-def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.RandomState) -> Rows:
+def picks_by_size(
+    X: npt.NDArray[Any], n: int, labeled: Rows, found: Clustering, scaling: Scaling, rng: np.random.RandomState
+) -> Rows:
+    """The same, but each cluster has a quota in proportion to its size: Algorithm 2 in one cluster after another."""
+    members = members_of(found.labels, len(found.centers))
+    quotas = np.bincount(turns_by_size(members, found.labels[labeled], n), minlength=len(members))
+    with open_rows(X, scaling) as store:
+        scaled = (store.unit() if scaling == "unit" else store).array()
+    parts = []
+    for c, own in enumerate(members):
+        if quotas[c]:
+            known = np.flatnonzero(np.isin(own, labeled))
+            one = np.zeros(len(own), found.labels.dtype)
+            with open_rows(scaled[own], "raw") as store:
+                parts.append(own[_spread(store, int(quotas[c]), known, one, found.centers[[c]], rng)])
+    return np.concatenate(parts).astype(np.int64)
+
+
+def _spread(
+    rows: RowStore, n: int, labeled: Rows, labels: Labels, centers: npt.NDArray[Any], rng: np.random.RandomState
+) -> Rows:
+    own = PaperMHEAL()
+    return spread_within_clusters(
+        rows, n, labeled, labels, centers, balance_clusters=True, n_starts=own.n_starts,
+        start_length=own.start_length, direction=own.direction, rng=rng,
+    ).rows  # fmt: skip
+
+
+def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.RandomState, quota: str = EQUAL) -> Rows:
     """n rows, as many from each cluster as Algorithm 2 takes, drawn at random: no energy acts."""
     members = members_of(found.labels, len(found.centers))
-    turns = turns_of(members, found.labels[labeled], n)
+    turns = (turns_of if quota == EQUAL else turns_by_size)(members, found.labels[labeled], n)
     free = [rng.permutation(np.setdiff1d(own, labeled)) for own in members]
     at = np.zeros(len(members), np.int64)
     picks = np.empty(n, np.int64)
@@ -62,6 +100,17 @@ def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.Random
         picks[t] = free[c][at[c]]
         at[c] += 1
     return picks
+
+
+def turns_by_size(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> Rows:
+    """Whose turn it is where quotas follow sizes (Webster's method): labels that are there count."""
+    counts, sizes = np.bincount(labeled, minlength=len(members)), np.array([len(own) for own in members])
+    turns = np.empty(n, np.int64)
+    for t in range(n):
+        waiting = np.where(counts < sizes, (counts + 0.5) / np.maximum(sizes, 1), np.inf)
+        turns[t] = waiting.argmin()
+        counts[turns[t]] += 1
+    return turns
 
 
 @dataclass(eq=False)

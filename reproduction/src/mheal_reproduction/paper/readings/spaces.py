@@ -1,5 +1,6 @@
 """What Algorithm 2 may pick from: pixels, and codes of autoencoders; each as rows, and whether they are scaled."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from mheal.runtime.progress import Progress
 from mheal.scaling import Scaling
 
 from ..images.features import Features
+from .grid import PENULTIMATE
 
 Floats = npt.NDArray[np.float32]
 BATCH = 256
 # "raw": distances between rows as they are; "unit": standardised and of unit length, as the paper has it
 SCALING: dict[str, Scaling] = {
     "pixels": "raw", "unit pixels": "unit", "codes": "unit", "moved codes": "unit", "DEC codes": "unit",
+    PENULTIMATE: "unit",
 }  # fmt: skip
 TABLE3 = {"moved codes": "codes", "DEC codes": "dec"}  # features of Table 3
 
@@ -51,8 +54,26 @@ class Spaces:
             self._codes = {seed: self._read(seed)}
         return self._codes[seed]
 
+    def learn(self, space: str, seeds: Sequence[int]) -> None:
+        """Learn the features of these seeds that are in no file yet, and keep them in files."""
+        if space in TABLE3:
+            self.table3.prepare([TABLE3[space]], seeds, self.progress)
+        elif space == "codes":
+            for seed in seeds:
+                self._read(seed)
+
+    def ready(self, space: str, seed: int) -> bool:
+        """Whether the features need no learning."""
+        if space in TABLE3:
+            return self.table3.ready(TABLE3[space], seed)
+        file = self._file(seed)
+        return space != "codes" or (file is not None and file.exists())
+
+    def _file(self, seed: int) -> Path | None:
+        return None if self.folder is None else self.folder / f"mnist_readings_{self.steps}_{seed}.npy"
+
     def _read(self, seed: int) -> Floats:
-        file = None if self.folder is None else self.folder / f"mnist_readings_{self.steps}_{seed}.npy"
+        file = self._file(seed)
         if file is not None and file.exists():
             return np.asarray(np.load(file))
         codes = self._learn(seed)

@@ -24,7 +24,7 @@ from ...networks.initial import Clusterer
 from ...networks.many import fit_many
 from ...rows import RawRows, Row
 from .images import DATASETS, drawn, figure_sizes, load
-from .numbers import DEC, DEEP, METHODS, MOVED, full
+from .names import DEC, DEEP, METHODS, MOVED, full
 
 CENTER = False  # as we read the paper; `DeepClustering` does better since, see results/dec
 CLUSTERERS: dict[str, Clusterer] = dict(zip(METHODS, ("kmeans", "gmm", "spherical"), strict=True))

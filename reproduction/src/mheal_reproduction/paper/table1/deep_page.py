@@ -5,22 +5,8 @@ from typing import NamedTuple
 
 from ...report import Floats, percent, table
 from .images import DATASETS
-from .numbers import (
-    BEST_OPTIMUM,
-    DEC,
-    DEEP,
-    GMM_LAST,
-    LEAST_STD,
-    METHODS,
-    MOVED,
-    PAPER,
-    RAW,
-    Accuracies,
-    Claim,
-    full,
-    mean_sd,
-    paper_lines,
-)
+from .names import DEC, DEEP, METHODS, MOVED, RAW, full
+from .numbers import BEST_OPTIMUM, GMM_LAST, LEAST_STD, PAPER, Accuracies, Claim, mean_sd, paper_lines
 
 GOOD_MODE = 0.95  # accuracy of a DEC run on MNIST that did not merge two digits
 BEST_MEAN = Claim("SphericalKMeans has the best mean over n", "mean", "SphericalKMeans", ("K-means", "GMM"))

@@ -30,7 +30,8 @@ from ...report import write_page
 from ...rows import RawRows, measure_all, stored_rows
 from .deep import deep_rows, missing, open_deep_rows
 from .images import DATASETS, draw_images, figure_sizes, table_sizes
-from .numbers import METHODS, STARTS, Accuracies
+from .names import METHODS, STARTS
+from .numbers import Accuracies
 from .page import MAX_ITER, page
 from .picture import draw_figure, draw_table
 

@@ -10,12 +10,8 @@ from mheal.evaluate.statistics import t_interval
 
 from ...report import Floats, compare, percent
 from ...rows import Row
+from .names import METHODS, full
 
-METHODS = ("K-means", "GMM", "SphericalKMeans")
-STARTS = (10, 1)
-RAW = tuple(f"n_init={starts}" for starts in STARTS)  # variants on pixels
-DEC, MOVED = "Auto+DEC", "Auto+DEC-DA"  # variants on codes: the paper's, and ours
-DEEP = (DEC, MOVED)
 VERDICTS = {"yes": "reproduced", "no": "refuted", "no difference": "not reproduced"}
 
 
@@ -162,11 +158,6 @@ def _verdict(leads: Floats) -> str:
 def _least(claim: Claim) -> int:
     """Sizes that a claim needs."""
     return 2 if claim.column == "std" else 1
-
-
-def full(method: str, variant: str) -> str:
-    """The name of a line, as the table and the rows have it."""
-    return f"{method}+{variant}" if variant in DEEP else method
 
 
 def paper_lines(name: str, variant: str) -> dict[str, Line]:

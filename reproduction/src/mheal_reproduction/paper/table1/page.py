@@ -3,22 +3,8 @@
 from ...report import compare, percent, table
 from .deep_page import BEST_MEAN, deep_section
 from .images import DATASETS
-from .numbers import (
-    BEST_OPTIMUM,
-    DEC,
-    DEEP,
-    GMM_LAST,
-    LEAST_STD,
-    METHODS,
-    PAPER,
-    RAW,
-    Accuracies,
-    Claim,
-    Line,
-    interval,
-    mean_sd,
-    paper_lines,
-)
+from .names import DEC, DEEP, METHODS, RAW
+from .numbers import BEST_OPTIMUM, GMM_LAST, LEAST_STD, PAPER, Accuracies, Claim, Line, interval, mean_sd, paper_lines
 
 MAX_ITER = 60
 BEATS_KMEANS = Claim("SphericalKMeans beats K-means, mean over n", "mean", "SphericalKMeans", ("K-means",))

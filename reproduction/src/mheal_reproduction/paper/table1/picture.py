@@ -11,7 +11,8 @@ from mheal.evaluate.statistics import t_interval
 from mheal.runtime.files import replacing
 
 from .images import DATASETS
-from .numbers import DEC, DEEP, METHODS, MOVED, PAPER, RAW, Accuracies, full
+from .names import DEC, DEEP, METHODS, MOVED, RAW, full
+from .numbers import PAPER, Accuracies
 
 COLOURS = dict(zip(METHODS, ("#555555", "#D55E00", "#0072B2"), strict=True))
 DOTS = {"marker": "o", "markersize": 3, "linewidth": 1.6}
