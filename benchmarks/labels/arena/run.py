@@ -70,14 +70,14 @@ def split(packed, name, seed):
 
 def run(job):
     """The rows of one unit."""
-    packed, dataset, seed, method = job
+    packed, learners, dataset, seed, method = job
     common.quiet()
     X, seen, y, test, truth = split(packed, dataset, seed)
     budgets = [n for n in BUDGETS if n <= len(X) // 2]
     rows = []
     for n, picks in zip(budgets, labelled(method, X, y, budgets, seed), strict=True):
         several = len(np.unique(y[picks])) > 1
-        for name in LEARNERS:
+        for name in learners:
             model = (learner(name, seed) if several else DummyClassifier()).fit(seen[picks], y[picks])
             predicted = model.predict(test)
             scores = np.mean(predicted == truth), balanced_accuracy_score(truth, predicted)
@@ -93,7 +93,7 @@ def units(args):
     names = [name for name, half in halves().items() if args.half in ("both", half)]
     names = [name for name in names if not args.datasets or name in args.datasets]
     every = [(name, seed, method) for seed in args.seeds for method in args.methods for name in names]
-    return [(args.packed, *unit) for unit in every if unit not in done]
+    return [(args.packed, args.learners, *unit) for unit in every if unit not in done]
 
 
 def main():
@@ -107,6 +107,7 @@ def main():
     parser.add_argument("--half", choices=("development", "confirmation", "both"), default="both")
     parser.add_argument("--methods", nargs="*", default=NAMES, choices=NAMES, metavar="METHOD")
     parser.add_argument("--datasets", nargs="*", default=[])
+    parser.add_argument("--learners", nargs="*", default=LEARNERS, choices=LEARNERS, metavar="LEARNER")
     args = parser.parse_args()
     end = time.monotonic() + args.seconds
     jobs = units(args)
