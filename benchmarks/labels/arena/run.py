@@ -101,7 +101,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packed", type=Path, help="the file that prepare.py wrote")
     parser.add_argument("--out", type=Path, required=True, help="CSV file that rows are appended to")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--seconds", type=float, default=1e6, help="stop after this time")
     parser.add_argument("--processes", type=int, help="units at a time; default: one for each core")
     parser.add_argument("--seeds", type=int, nargs="*", default=list(range(5)))
     parser.add_argument("--half", choices=("development", "confirmation", "both"), default="both")

@@ -123,7 +123,7 @@ def greedy(f: Max, n: int, picks: Array) -> Array:
 
 
 def staged(f: Max, n: int, near: Array, picks: Array) -> Array:
-    """Greedy in stages that double; picks of a stage are then exchanged for better rows near them, earlier ones stay."""
+    """Greedy in stages that double; picks of a stage are then exchanged for better rows nearby, earlier ones stay."""
     size = 10
     while len(picks) < n:
         before, picks = len(picks), greedy(f, min(size, n), picks)
@@ -136,7 +136,7 @@ def staged(f: Max, n: int, near: Array, picks: Array) -> Array:
 
 
 def energy(D: Array, n: int, picks: Array) -> Array:
-    """Picks continued to n, each bringing the distribution of the picks closest to the pool's by the energy distance."""
+    """Picks continued to n, each bringing their distribution closest to the pool's by the energy distance."""
     to_pool, to_picks = D.mean(axis=1, dtype=np.float64), D[picks].sum(axis=0, dtype=np.float64)
     taken = np.zeros(len(D))
     taken[picks] = np.inf
