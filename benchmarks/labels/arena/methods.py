@@ -25,6 +25,7 @@ ROUNDS = (
 )  # fmt: skip
 OTHERS = {f"{name} (scikit-activeml)": name for name in ("TypiClust", "ProbCover", "CoreSet")}
 NAMES = (*COLD, *ROUNDS, *OTHERS, *VARIANTS)
+GROUPS = {"cold": COLD, "rounds": ROUNDS, "others": tuple(OTHERS), "variants": tuple(VARIANTS)}
 INFORMED = frozenset({"kmedoids", "kmeans", "typiclust", "mheal-paper", "TypiClust (scikit-activeml)"})  # of the budget
 NO_ESTIMATOR = frozenset({"qbc", "aldr", "spal", "stratified", "mheal with labels"})
 

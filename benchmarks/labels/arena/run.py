@@ -20,7 +20,7 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import common  # sets one thread a process, before NumPy loads
 import numpy as np
 from datasets import halves
-from methods import NAMES, labelled
+from methods import GROUPS, NAMES, labelled
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -105,10 +105,11 @@ def main():
     parser.add_argument("--processes", type=int, help="units at a time; default: one for each core")
     parser.add_argument("--seeds", type=int, nargs="*", default=list(range(5)))
     parser.add_argument("--half", choices=("development", "confirmation", "both"), default="both")
-    parser.add_argument("--methods", nargs="*", default=NAMES, choices=NAMES, metavar="METHOD")
+    parser.add_argument("--methods", nargs="*", default=NAMES, choices=(*NAMES, *GROUPS), metavar="METHOD")
     parser.add_argument("--datasets", nargs="*", default=[])
     parser.add_argument("--learners", nargs="*", default=LEARNERS, choices=LEARNERS, metavar="LEARNER")
     args = parser.parse_args()
+    args.methods = [method for name in args.methods for method in GROUPS.get(name, (name,))]
     end = time.monotonic() + args.seconds
     jobs = units(args)
     print(f"{len(jobs)} units to measure", flush=True)
