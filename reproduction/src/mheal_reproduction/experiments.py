@@ -111,6 +111,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table3": _labelling("clean", "table3", "networks that learn from few labelled images (Figures 13–15)"),
     "table4": _labelling("repeated", "table4", "the same where 10,000 images are there twice (Figures 16–18)"),
     "table5": _labelling("noisy", "table5", "the same where 10,000 copies have wrong labels (Figures 19–21)"),
+    "clusters": Experiment(
+        "Figure 12 with other numbers of clusters, and random rows of the clusters as control",
+        "an hour on one core",
+        ("phishing", "adult", "satimage", "mnist"),
+        "readings.curves",
+        "clusters",
+    ),
     "digits": Experiment(
         "Algorithm 2 on scikit-learn's digits with other numbers of clusters",
         "two minutes on one core",
