@@ -92,6 +92,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "figure8": _pruning("figure8", "labels needed until the best hyperplane's error is reached", "13 minutes"),
     "table1": _CLUSTERING,
     "figure9": _CLUSTERING,
+    "table1_variants": Experiment(
+        "Table 1 with standardised pixels, codes of any length, and 70,000 images",
+        "20 minutes on a GPU, and as many on one core",
+        _IMAGES,
+        "table1.variants_page",
+        "table1_variants",
+    ),
     "table2": _MATCHING,
     "figure10": _MATCHING,
     "figure11": Experiment(
@@ -111,6 +118,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table3": _labelling("clean", "table3", "networks that learn from few labelled images (Figures 13–15)"),
     "table4": _labelling("repeated", "table4", "the same where 10,000 images are there twice (Figures 16–18)"),
     "table5": _labelling("noisy", "table5", "the same where 10,000 copies have wrong labels (Figures 19–21)"),
+    "clusters": Experiment(
+        "Figure 12 with other numbers of clusters, and random rows of the clusters as control",
+        "an hour on one core",
+        ("phishing", "adult", "satimage", "mnist"),
+        "readings.curves",
+        "clusters",
+    ),
     "digits": Experiment(
         "Algorithm 2 on scikit-learn's digits with other numbers of clusters",
         "two minutes on one core",

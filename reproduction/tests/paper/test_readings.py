@@ -7,11 +7,11 @@ from mheal import PaperMHEAL
 from mheal.strategy import Pool
 from mheal_reproduction.experiments import load
 from mheal_reproduction.paper.readings.digits import measure, reading
-from mheal_reproduction.paper.readings.experiment import protocol
 from mheal_reproduction.paper.readings.grid import (
     BUDGETS,
+    BY_SIZE,
     CONTROL,
-    LEARNT_SPACES,
+    EQUAL,
     NETWORK,
     PAPER,
     RANDOM,
@@ -19,13 +19,15 @@ from mheal_reproduction.paper.readings.grid import (
     SPACES,
     SVM,
     Reading,
+    by_setting,
+    ordered_groups,
     ordered_units,
     random_setting,
-    readings,
 )
 from mheal_reproduction.paper.readings.numbers import Difference, Found, with_random
 from mheal_reproduction.paper.readings.page import page
-from mheal_reproduction.paper.readings.picks import Clusterings, cluster, paper_picks, random_picks
+from mheal_reproduction.paper.readings.picks import Clusterings, cluster, paper_picks, picks_in, random_picks
+from mheal_reproduction.paper.readings.protocol import protocol
 from mheal_reproduction.paper.readings.spaces import Spaces
 from mheal_reproduction.paper.readings.svm import Machine
 from mheal_reproduction.rows import RawRows, stored_rows
@@ -92,12 +94,35 @@ def test_the_support_vector_machine_learns(digits):
 
 
 def test_units_are_all_there_and_what_tells_most_comes_first():
-    units = ordered_units(2, SPACES)
-    assert len(units) == len(set(units)) == 2 * 2 * 2 * len(list(readings(SVM))) + RANDOM_SEEDS + 2
+    units = ordered_units(2)
+    of_the_grid = [one for one in by_setting().values() if one.learner in (NETWORK, SVM)]
+    assert len(units) == len(set(units)) == 2 * 2 * len(of_the_grid) + RANDOM_SEEDS + 2
     assert units[0] == ("mnist", RANDOM, random_setting(SVM), 0)
-    assert units[RANDOM_SEEDS] == ("mnist", PAPER, "SVM, codes, k = 10, cold", 0)
+    assert units[RANDOM_SEEDS + 2] == ("mnist", PAPER, "network, codes, k = 10, warm", 0)
+    assert units[-1] == ("mnist", CONTROL, "network, penultimate features, k = 20, warm", 1)
     assert {unit[3] for unit in units if unit[1] != RANDOM} == {0, 1}
-    assert len(ordered_units(1, SPACES + LEARNT_SPACES)) > len(units) / 2
+    assert {unit[2].split(", ")[1] for unit in ordered_units(1, SPACES[:1])} == {"all rows", "codes"}
+
+
+def test_rows_of_a_group_share_their_clusters():
+    for group in list(ordered_groups(2, SPACES))[2:]:
+        known = by_setting()
+        rows = [(known[setting], seed) for part in group for _, _, setting, seed in part]
+        assert len({(one.space, one.clusters, seed) for one, seed in rows}) == 1
+
+
+def test_quotas_by_size_follow_sizes_and_the_picks_are_of_algorithm_2(digits):
+    X, first = digits[0].reshape(len(digits[0]), -1).astype(np.float32), np.array([3, 50, 700])
+    found = cluster(X, 7, "unit", np.random.RandomState(0))
+    sizes = np.bincount(found.labels)
+    for method in (PAPER, CONTROL):
+        picks = picks_in(found, method, X, 97, first, "unit", np.random.RandomState(1), BY_SIZE)
+        assert len({*picks, *first}) == 100
+        counts = np.bincount(found.labels[np.append(first, picks)], minlength=7)
+        np.testing.assert_allclose(counts, 100 * sizes / sizes.sum(), atol=1)
+    alone = cluster(X, 1, "unit", np.random.RandomState(0))  # then quotas are the same, and so are the picks
+    both = [picks_in(alone, PAPER, X, 9, first, "unit", np.random.RandomState(1), quota) for quota in (EQUAL, BY_SIZE)]
+    np.testing.assert_array_equal(*both)
 
 
 def row(method, setting, seed, accuracy):
@@ -124,7 +149,7 @@ def test_the_page_says_where_the_algorithm_is_above_random_and_what_the_energy_a
     np.testing.assert_allclose(worst.control, -0.18)
     text = page(found, 3, quick=False)
     assert "1 above, 1 below" in text
-    assert "nearest to the paper's numbers: k = labels, codes, warm start" in text
+    assert "Nearest to the paper's numbers: k = labels, codes, warm start" in text
     line = next(one for one in text.splitlines() if one.startswith("| codes | warm | 10 |"))
     assert "| −20.0 ± 0.2 | below | −18.0 ± 0.0 | below |" in line
     assert "Missing of" in text
@@ -149,8 +174,11 @@ def test_a_quick_run_measures_what_is_missing(digits, tmp_path):
     X, y = digits
     np.savez(tmp_path / "mnist.npz", X_train=X[:1400], y_train=y[:1400], X_test=X[1400:], y_test=y[1400:])
     out = tmp_path / "out"
-    wanted = [("mnist", PAPER, "network, codes, k = 10, warm", 0), ("mnist", PAPER, "SVM, DEC codes, k = 20, cold", 0)]
-    done = [row(*unit[1:], 0.5) for unit in ordered_units(1, SPACES + LEARNT_SPACES) if unit not in wanted]
+    wanted = [
+        ("mnist", PAPER, "network, codes, k = 10, warm", 0), ("mnist", PAPER, "SVM, DEC codes, k = 20, cold", 0),
+        ("mnist", CONTROL, "network, penultimate features, k = 10, warm", 0),
+    ]  # fmt: skip
+    done = [row(*unit[1:], 0.5) for unit in ordered_units(1) if unit not in wanted]
     rows = RawRows(out, "readings", protocol(quick=True))
     rows.add(one | {"accuracy": {"30": 0.5, "50": 0.6}} for one in done)
     text = load("readings").run(out, tmp_path, 1, True, lambda *_: None)

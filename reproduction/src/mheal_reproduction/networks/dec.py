@@ -36,7 +36,7 @@ class Recipe:
     tol : stop when fewer than this share of the labels have changed between two targets
     widths : of the encoder's layers; the decoder has them in reverse
     batch : rows in a step
-    length : of a code, on average, when DEC begins
+    length : of a code, on average, when DEC begins; None: as the autoencoder leaves it
     gamma : weight of the clustering loss in IDEC
     """
 
@@ -51,7 +51,7 @@ class Recipe:
     pretrain_rate: float = PRETRAINING[1]
     widths: tuple[int, ...] = (500, 500, 2000)
     batch: int = 256
-    length: float = 12.0
+    length: float | None = 12.0
     gamma: float = 0.1
 
 
@@ -144,7 +144,8 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
     if not bool(torch.isfinite(codes).all()):
         lower = f"{recipe.pretrain_rate / 10:g}"
         raise UserError(f"the autoencoder's codes are not finite: set pretrain_rate lower, for instance to {lower}")
-    _set_length(encoder, decoder, codes, recipe.length)
+    if recipe.length is not None:
+        _set_length(encoder, decoder, codes, recipe.length)
     return encoder, decoder
 
 

@@ -19,7 +19,7 @@ from ...networks.images import TrainingImages
 from ...networks.training import Trainer, default_device
 from ...rows import Key, Row
 from ..images.features import Features
-from ..images.methods import CLASSES, FIRST
+from ..images.methods import CLASSES, DRAWS, FIRST
 from .grid import METHODS, NETWORK, PENULTIMATE, RANDOM, Reading, by_setting
 from .picks import Clusterings, Rows, cluster, picks_in
 from .protocol import budgets, size_of, steps
@@ -50,27 +50,30 @@ class Bench:
 
     def __call__(self, units: Sequence[Key]) -> list[Row]:
         """The rows of these (dataset, method, setting, seed): accuracy at each number of labels."""
-        spent, accuracies = [0.0] * len(units), [dict[int, float]() for _ in units]
+        spent, accuracies, of_draws = ([0.0] * len(units), *([dict[int, float]() for _ in units] for _ in range(2)))
         wanted: list[tuple[int, int, Rows]] = []  # networks: place among the units, number of labels, picks
         for at, (_, method, setting, seed) in enumerate(units):
             began, learner, reading = perf_counter(), setting.partition(",")[0], self.readings.get(setting)
             if reading is not None and reading.space == PENULTIMATE:
-                accuracies[at] = self._in_rounds(method, reading, seed)
+                networks = self._in_rounds(method, reading, seed)
+                accuracies[at] = {n: self._accuracy(network) for n, network in networks.items()}
+                of_draws[at] = {n: self._accuracy_of_draws(network) for n, network in networks.items()}
             elif learner == NETWORK:
                 wanted += [(at, n, self.picks(method, reading, n, seed)) for n in self.budgets]
             else:
                 accuracies[at] = {n: self._machine.accuracy(self.picks(method, reading, n, seed)) for n in self.budgets}
             spent[at] = perf_counter() - began
         began = perf_counter()
-        networks = self._train([picks for *_, picks in wanted], [units[at][3] for at, *_ in wanted])
-        for (at, n, _), network in zip(wanted, networks, strict=True):
-            accuracies[at][n] = self._accuracy(network)
+        trained = self._train([picks for *_, picks in wanted], [units[at][3] for at, *_ in wanted])
+        for (at, n, _), network in zip(wanted, trained, strict=True):
+            accuracies[at][n], of_draws[at][n] = self._accuracy(network), self._accuracy_of_draws(network)
         for at in {at for at, *_ in wanted}:
             spent[at] += (perf_counter() - began) * len(self.budgets) / len(wanted)
+        also = [{"accuracy_of_draws": found} if found else {} for found in of_draws]
         device = gpu() or "CPU"
         return [
-            self._about(unit) | {"accuracy": found, "seconds": seconds, "device": device}
-            for unit, found, seconds in zip(units, accuracies, spent, strict=True)
+            self._about(unit) | {"accuracy": found, **drawn, "seconds": seconds, "device": device}
+            for unit, found, drawn, seconds in zip(units, accuracies, also, spent, strict=True)
         ]
 
     def ready(self, unit: Key) -> bool:
@@ -91,10 +94,10 @@ class Bench:
             more = picks_in(found, method, X, n - len(first), first, scaling, rng, reading.quota)
         return np.append(first, more)
 
-    def _in_rounds(self, method: str, reading: Reading, seed: int) -> dict[int, float]:
-        """Accuracies where each network's features, from the labels so far, decide on the next labels."""
+    def _in_rounds(self, method: str, reading: Reading, seed: int) -> dict[int, Classifier]:
+        """Networks of which each one's features, from the labels so far, decide on the next labels."""
         picks = np.random.default_rng(seed).permutation(len(self.images))[:FIRST]
-        (network,), accuracies = self._train([picks], [seed]), dict[int, float]()
+        (network,), networks = self._train([picks], [seed]), dict[int, Classifier]()
         for n in self.budgets:
             X, k, scaling = network.embed(np.arange(len(self.images))), reading.clusters or n, SCALING[reading.space]
             with single_threaded_blas():
@@ -103,8 +106,8 @@ class Bench:
                 more = picks_in(found, method, X, n - len(picks), picks, scaling, rng, reading.quota)
             picks = np.append(picks, more)
             (network,) = self._train([picks], [seed])
-            accuracies[n] = self._accuracy(network)
-        return accuracies
+            networks[n] = network
+        return networks
 
     @cached_property
     def _trainer(self) -> Trainer:
@@ -133,6 +136,11 @@ class Bench:
 
     def _accuracy(self, network: Classifier) -> float:
         return float(network.accuracy(self._tests, self.test_labels))
+
+    def _accuracy_of_draws(self, network: Classifier) -> float:
+        """That of the mean over draws of the dropout, as Gal et al. (2017) test."""
+        found = network.samples(self._tests, DRAWS, seed=0).mean(axis=0).argmax(axis=1)
+        return float((found == self.test_labels).mean())
 
     def _about(self, unit: Key) -> Row:
         dataset, method, setting, seed = unit

@@ -38,8 +38,16 @@ class Reading(NamedTuple):
     @property
     def setting(self) -> str:
         """As the rows name it."""
-        quota = "" if self.quota == EQUAL else f", quota {self.quota}"
-        return f"{self.learner}, {self.space}, k = {k_text(self.clusters)}, {self.start}{quota}"
+        return f"{self.learner}, {self.space}, k = {k_text(self.clusters)}, {self.start}{self._other_quota}"
+
+    @property
+    def features(self) -> str:
+        """As pages name what the algorithm picks from, with a quota that is not the usual one."""
+        return self.space + self._other_quota
+
+    @property
+    def _other_quota(self) -> str:
+        return "" if self.quota == EQUAL else f", quota {self.quota}"
 
     @property
     def columns(self) -> Row:

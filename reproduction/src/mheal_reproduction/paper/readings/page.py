@@ -7,9 +7,8 @@ from ...report import percent, table
 from ...rows import Row
 from ..images.published import accuracies
 from ..images.words import mean_and_spread, points, signed
-from .grid import BUDGETS, CONTROL, NETWORK, PAPER, RANDOM, SVM, k_text, ordered_units, random_setting
+from .grid import BUDGETS, CLUSTERS, CONTROL, NETWORK, PAPER, RANDOM, SVM, k_text, ordered_units, random_setting
 from .numbers import Found, Standing, compared
-from .spaces import SCALING
 
 PICTURES = {NETWORK: "readings_network.png", SVM: "readings.png"}
 LEARNERS = {NETWORK: "The network of Table 3", SVM: "A support vector machine"}
@@ -35,7 +34,9 @@ count, nor in which units distances are measured. Compared here, with the networ
   cluster with a labelled row starts from it and skips Eq. 12.
 - **features**: pixels as they are; "unit pixels", standardised and of unit length as in §5.1; "codes" of an
   autoencoder, standardised and of unit length (784-500-500-2000-10, images not moved); "moved codes" and "DEC codes"
-  are those of Table 3.
+  are those of Table 3, of an autoencoder that sees images a little moved, before and after DEC; "penultimate features"
+  of the network that has learnt the labels so far, from 20 on, so that each number of labels adds to the one before.
+- **quota**: the same number of rows from each cluster, as printed, or "by size", in proportion to its rows.
 - **control**: {CONTROL}: the same clusters and numbers of rows, drawn at random. The difference is what the
   energy adds.
 
@@ -58,19 +59,33 @@ def verdict(found: Found) -> str:
         standings = compared(found, learner)
         if not standings:
             continue
-        places = Counter(one.random.place for one in standings)
-        counts = ", ".join(f"{places[place]} {place}" for place in ("above", "level", "below") if places[place])
         best = max(standings, key=lambda one: one.random.mean)
+        by_k = "; ".join(f"k = {k_text(k)}: {_places(some)}" for k, some in _by_clusters(standings))
         energy = [one.energy for one in standings if len(one.control)]
         added = f"; the energy adds to random rows of the clusters in {energy.count('above')} of {len(energy)}"
         words.append(
-            f"{title}: against Random, of {len(standings)} readings on MNIST {counts}; the best has {_name(best)}: "
-            f"{best.random.words} points{added if energy else ''}"
+            f"{title}, MNIST: against Random, of {len(standings)} readings {_places(standings)} ({by_k}); the best has "
+            f"{_name(best)}: {best.random.words} points{added if energy else ''}"
         )
     nearest = _nearest([found.standing(one) for one in found.readings if one.learner == NETWORK])
     if nearest:
-        words.append(f"nearest to the paper's numbers: {_name(nearest)}, {100 * nearest.off:.1f} points off on average")
-    return "; ".join(words) + "." if words else "not judged."
+        words.append(f"Nearest to the paper's numbers: {_name(nearest)}, {100 * nearest.off:.1f} points off on average")
+    return ". ".join(words) + "." if words else "not judged."
+
+
+def _places(standings: Sequence[Standing]) -> str:
+    return _counts([one.random.place for one in standings])
+
+
+def _counts(places: Sequence[str]) -> str:
+    found = Counter(places)
+    return ", ".join(f"{found[place]} {place}" for place in ("above", "level", "below") if found[place])
+
+
+def _by_clusters(standings: Sequence[Standing]) -> list[tuple[int | None, list[Standing]]]:
+    """The readings of each number of clusters that has some."""
+    numbers = {one.reading.clusters for one in standings}
+    return [(k, [one for one in standings if one.reading.clusters == k]) for k in CLUSTERS if k in numbers]
 
 
 def _nearest(standings: Sequence[Standing]) -> Standing | None:
@@ -78,7 +93,7 @@ def _nearest(standings: Sequence[Standing]) -> Standing | None:
 
 
 def _name(one: Standing) -> str:
-    return f"k = {k_text(one.reading.clusters)}, {one.reading.space}, {one.reading.start} start"
+    return f"k = {k_text(one.reading.clusters)}, {one.reading.features}, {one.reading.start} start"
 
 
 def _section(found: Found, learner: str, standings: Sequence[Standing]) -> str:
@@ -98,7 +113,7 @@ over the numbers of labels, in points, with 95 % intervals; one seed is judged b
 
 {table(header, lines)}
 
-{_energy(standings)}"""
+{_by_k(standings)}"""
 
 
 def _borrowed(learner: str) -> str:
@@ -116,25 +131,24 @@ def _line(found: Found, one: Standing) -> list[str]:
     ours, control = (found.curves(method, reading.setting) for method in (PAPER, CONTROL))
     others = control.T if len(control) else [control.ravel()] * len(found.budgets)
     cells = [f"{mean_and_spread(mine)}, {percent(theirs)}" for mine, theirs in zip(ours.T, others, strict=True)]
-    about = [reading.space, reading.start, k_text(reading.clusters), str(len(ours))]
+    about = [reading.features, reading.start, k_text(reading.clusters), str(len(ours))]
     off = [f"{100 * one.off:.1f}"] if reading.learner == NETWORK else []
     return [*about, *cells, one.random.words, one.random.place, points(one.control), one.energy, *off]
 
 
-def _energy(standings: Sequence[Standing]) -> str:
-    """What the energy adds at each number of clusters, over features and starts."""
+def _by_k(standings: Sequence[Standing]) -> str:
+    """Accuracy against the number of clusters: over features, starts and quotas."""
     lines = []
-    for k in dict.fromkeys(one.reading.clusters for one in standings):
-        some = [one for one in standings if one.reading.clusters == k and len(one.control)]
-        if some:
-            means = [float(one.control.mean()) for one in some]
-            places = Counter(one.energy for one in some)
-            counts = ", ".join(f"{places[place]} {place}" for place in ("above", "level", "below") if places[place])
-            lines.append([k_text(k), str(len(some)), signed(min(means)), signed(max(means)), counts])
+    for k, some in _by_clusters([one for one in standings if one.random.seeds]):
+        energy = [one for one in some if len(one.control)]
+        random, gains = [one.random.mean for one in some], [float(one.control.mean()) for one in energy]
+        ranges = [f"{signed(min(of))} to {signed(max(of))}" if of else "–" for of in (random, gains)]
+        counts = _counts([one.energy for one in energy]) or "–"
+        lines.append([k_text(k), str(len(some)), ranges[0], _places(some), ranges[1], counts])
     if not lines:
         return ""
-    header = ["k", "readings", "least, points", "most, points", "against a random row"]
-    return f"### What the energy adds, by the number of clusters\n{table(header, lines)}"
+    header = ["k", "readings", "against Random, points", "are", "energy adds, points", "are"]
+    return f"### By the number of clusters\n{table(header, lines)}"
 
 
 def _measured(rows: Sequence[Row]) -> str:
@@ -153,7 +167,7 @@ def _measured(rows: Sequence[Row]) -> str:
 def _missing(rows: Sequence[Row], seeds: int) -> str:
     """What is not measured yet, and the command that continues."""
     there = {(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows}
-    wanted = ordered_units(seeds, tuple(SCALING))
+    wanted = ordered_units(seeds)
     missing = [unit for unit in wanted if unit not in there]
     if not missing:
         return "No row is missing."
@@ -162,6 +176,6 @@ def _missing(rows: Sequence[Row], seeds: int) -> str:
     parts = ", ".join(f"{n} of {space}" for space, n in spaces.items())
     counts = " and ".join(f"{n} with the {kind}" for kind, n in kinds.items())
     return f"""Missing of {len(wanted):,} rows ({seeds} seeds): {counts}.
-By features: {parts}. Moved and DEC codes need a GPU.
-Features of the current network and other quotas than equal ones were not tried. The run resumes with
-`make reproduce NAME=readings`; what tells most comes first."""
+By features: {parts}. DEC's and moved codes need a GPU to be learnt. The run resumes with
+`make reproduce NAME=readings`, and on a GPU with `scripts/sweep.py`, which measures in several processes. What tells
+most comes first."""

@@ -1,5 +1,6 @@
 """Accuracy against the number of clusters: a row of panels for each kind of features, a column for each budget."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,15 @@ BANDED = 3  # seeds
 
 def draw(path: Path, found: Found, learner: str) -> None:
     """All readings of a learner."""
-    spaces = list(dict.fromkeys(one.space for one in found.readings if one.learner == learner))
-    shape = (len(spaces), len(found.budgets))
+    kinds = list(dict.fromkeys((one.space, one.quota) for one in found.readings if one.learner == learner))
+    shape = (len(kinds), len(found.budgets))
     figure = Figure(figsize=(3.1 * shape[1] + 0.6, 2.6 * shape[0] + 0.9), layout="constrained")
     axes = figure.subplots(*shape, squeeze=False, sharex=True, sharey="col")
-    for row, space in zip(axes, spaces, strict=True):
+    for row, (space, quota) in zip(axes, kinds, strict=True):
+        some = [one for one in found.readings if (one.learner, one.space, one.quota) == (learner, space, quota)]
         for at, ax in enumerate(row):
-            _panel(ax, found, learner, space, at)
-        row[0].set_ylabel(f"{space}\ntest accuracy")
+            _panel(ax, found, some, at)
+        row[0].set_ylabel(f"{some[0].features}\ntest accuracy")
     for at, ax in enumerate(axes[0]):
         ax.set_title(f"{found.budgets[at]} labels", fontsize=11)
     for ax in axes[-1]:
@@ -44,11 +46,12 @@ def draw(path: Path, found: Found, learner: str) -> None:
         figure.savefig(part, format="png", dpi=120, metadata={"Software": None})
 
 
-def _panel(ax: Any, found: Found, learner: str, space: str, at: int) -> None:
-    numbers = [k for k in CLUSTERS if any(one.clusters == k and one.learner == learner for one in found.readings)]
+def _panel(ax: Any, found: Found, readings: Sequence[Reading], at: int) -> None:
+    learner, numbers = readings[0].learner, CLUSTERS
     places = np.arange(len(numbers))
     for (method, start), (colour, style, label) in LINES.items():
-        values = [found.curves(method, Reading(learner, space, k, start).setting)[:, at] for k in numbers]
+        settings = [readings[0]._replace(clusters=k, start=start).setting for k in numbers]
+        values = [found.curves(method, setting)[:, at] for setting in settings]
         some = np.array([len(one) > 0 for one in values])
         if some.any():
             mean = np.array([one.mean() for one in values if len(one)])

@@ -11,16 +11,9 @@ classes, on the images that were clustered. The lower half of the table has rows
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
-from mheal.cluster import SphericalKMeans
 from mheal.runtime.progress import Progress
 from mheal.runtime.threads import thread_count
 
@@ -32,10 +25,9 @@ from .deep import deep_rows, missing, open_deep_rows
 from .images import DATASETS, draw_images, figure_sizes, table_sizes
 from .names import METHODS, STARTS
 from .numbers import Accuracies
-from .page import MAX_ITER, page
+from .page import page
 from .picture import draw_figure, draw_table
-
-COMPONENTS, REGULARISATION = 50, 1e-3  # of GMM
+from .pixels import COMPONENTS, MAX_ITER, REGULARISATION, cluster
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
@@ -79,25 +71,7 @@ def measure(name: str, method: str, setting: str, seed: int, data: Path | None) 
     X, y = draw_images(name, n, seed, data)
     k = len(np.unique(y))
     begin = perf_counter()
-    clusters, iterations, objective = _cluster(method, X, k, starts, seed)
+    clusters, iterations, objective = cluster(method, X, k, starts, seed)
     seconds = perf_counter() - begin
     accuracy = clustering_accuracy(y, clusters)
     return {"accuracy": accuracy, "iterations": iterations, "seconds": seconds, "objective": objective}
-
-
-def _cluster(
-    method: str, X: npt.NDArray[np.float32], k: int, starts: int, seed: int
-) -> tuple[npt.NDArray[Any], int, float]:
-    """A cluster for each row, and what the best start took and reached."""
-    if method == "GMM":
-        codes = PCA(COMPONENTS, svd_solver="covariance_eigh").fit_transform(X).astype(np.float64)
-        gmm = GaussianMixture(
-            k, covariance_type="diag", reg_covar=REGULARISATION, n_init=starts, max_iter=MAX_ITER, random_state=seed
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the paper's limit; the page counts these
-            clusters = gmm.fit_predict(codes)
-        return clusters, int(gmm.n_iter_), -float(gmm.lower_bound_)
-    maker = {"K-means": KMeans, "SphericalKMeans": SphericalKMeans}[method]
-    kmeans = maker(k, n_init=starts, max_iter=MAX_ITER, random_state=seed).fit(X)
-    return kmeans.labels_, int(kmeans.n_iter_), float(kmeans.inertia_)

@@ -5,8 +5,8 @@ from .deep_page import BEST_MEAN, deep_section
 from .images import DATASETS
 from .names import DEC, DEEP, METHODS, RAW
 from .numbers import BEST_OPTIMUM, GMM_LAST, LEAST_STD, PAPER, Accuracies, Claim, Line, interval, mean_sd, paper_lines
+from .pixels import MAX_ITER
 
-MAX_ITER = 60
 BEATS_KMEANS = Claim("SphericalKMeans beats K-means, mean over n", "mean", "SphericalKMeans", ("K-means",))
 CLAIMS = (
     BEATS_KMEANS,
