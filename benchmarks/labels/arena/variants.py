@@ -111,8 +111,8 @@ def greedy(f: Max, n: int, picks: Array) -> Array:
     fresh = np.ones(len(bound), bool)
     while len(picked) < n:
         best = int(bound.argmax())
-        if not fresh[best]:
-            stale = np.argpartition(-bound, BATCH)[:BATCH]
+        if not fresh[best] and bound[best] > 0:
+            stale = np.union1d(np.argpartition(-bound, BATCH)[:BATCH], best)
             stale = stale[~fresh[stale] & (bound[stale] > -np.inf)]
             bound[stale], fresh[stale] = f.added(stale, state), True
             continue
