@@ -136,7 +136,7 @@ def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def table(results: dict[str, dict]) -> str:
-    lines = ["| work | peer | reached | target | better | | |", "|---|---|---|---|---|---|---|"]
+    lines = ["| work | peer | reached | target | stretch target | | seconds; notes |", "|---|---|---|---|---|---|---|"]
     for goal in goals():
         row = results.get(goal.file, {}).get("rows", {}).get(goal.row)
         text, verdict, note = reached(goal, row) if row else ("–", "–", "not run")

@@ -31,22 +31,23 @@ TAKEN = {"n_representatives": "256", "density_power": "1.25", "outlier_fraction"
 COLUMNS = ("part", "dataset", "seed", "setting", "labels", "accuracy")
 HEAD = """# Why are the defaults what they are?
 
-**`n_representatives=256, density_power=1.25, outlier_fraction=0.05`: {gain} points over random labels.** Other values
-between 32 and 512, 1.1 and 1.5, 0.02 and 0.08 are within {within} points. Representatives matter most: without them
-20 labels of digits give {before} %, with them {after} %.
+**`n_representatives=256, density_power=1.25, outlier_fraction=0.05` gain {gain} points over random labels.** Other
+values change that by at most {within} points: from 32 to 512 representatives, a density power from 1.1 to 1.5, and an
+outlier fraction from 0.02 to 0.08. Representatives matter most: 20 labels of digits give {before} % without them and
+{after} % with them.
 
 {table}
 
 Accuracy in %, mean over eight datasets, {labels} labels and two estimators; the difference is to the default value
 (bold), in points, ± standard error, paired over datasets and {seeds} splits. Random: {random} %.
 
-The lower three were measured without representatives: `density_power` with the local spacing of 60 neighbors,
-`outlier_fraction` with that of 20. Neighbors matter up to 50 labels only, where representatives are picked now; 20
-was chosen on learnt features of images. There, 200 labels of MNIST give {mnist} % with 256 representatives and
-{fewer} % with 64.
+The last three parameters were measured without representatives: `density_power` with the local spacing of 60
+neighbors, `outlier_fraction` with that of 20. The number of neighbors matters up to 50 labels only, and the first 256
+picks are representatives now. 20 neighbors were chosen on learnt features of images. On such features of MNIST, 200
+labels give {mnist} % with 256 representatives and {fewer} % with 64.
 
-The settings were chosen on the same labels that compare them. The differences between settings are a guide; the
-accuracy on your data may be another. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF
+The settings were chosen on the same labels that compare them, so the differences are a guide, and the accuracy on your
+data may be another. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF
 SVM and logistic regression. Rows: mheal 0.1.0; the number of neighbors is a constant now. To measure the others again:
 
     python benchmarks/labels/defaults/run.py DATA --seeds 8

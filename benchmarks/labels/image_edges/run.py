@@ -24,9 +24,9 @@ IMAGES, STEPS = 12_000, 400
 COLUMNS = ("dataset", "seed", "embedding", "model", "labels", "accuracy")
 HEAD = """# Which features should images be picked by?
 
-**By pixels and edges together.** On CIFAR-10 that gains {network} points over pixels alone for a network and {svm}
-for an SVM; on digits and clothes it is equal or better. So this is what `mheal select` and `mheal embed` do with images
-(`--embed shapes`).
+**By pixels and edges together.** On CIFAR-10 this gains {network} points over pixels alone if a network is trained and
+{svm} if an SVM is; on digits and clothes it is equal or better. So it is the default of `mheal select` and
+`mheal embed` for images (`--embed shapes`).
 
 {table}
 

@@ -35,8 +35,8 @@ they are and standardises the columns of all others, and `mheal embed` makes row
 
 {table}
 
-Accuracy in %, mean over datasets, two estimators and {seeds} splits; ± is the standard error of the paired gain of
-unit over standard. On texts no strategy is ahead of random at 100 and 200 labels.
+Accuracy in %, mean over datasets, two estimators and {seeds} splits; "gain" is that of unit over standard, ± its
+standard error, paired. On texts no strategy is ahead of random at 100 and 200 labels.
 
 "standard" gives every column mean 0 and standard deviation 1, "raw" changes nothing, "unit" divides each row by its
 length. Images (MNIST, Fashion-MNIST, digits, CIFAR-10) are embedded by PCA, texts (fortunes by subject, Debian

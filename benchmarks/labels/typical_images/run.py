@@ -29,22 +29,21 @@ VARIANTS = {  # settings in rows.csv that are not in mheal
 COLUMNS = ("judged_on", "strategy", "seed", "labels", "spacing", "same", "accuracy")
 HEAD = """# Which photographs should a network learn from?
 
-**With 1,000 or 2,000 labels, typical ones; from 5,000 on it hardly matters.** A network that learns from pixels alone
+**Typical ones with 1,000 or 2,000 labels; from 5,000 on it hardly matters.** A network that learns from pixels alone
 gains most from images whose neighbors have the same class. TypiClust picks those, and is {ahead} points ahead of
-mheal at 1,000 labels and {ahead_2000} at 2,000. For a classifier that learns from the features instead of the
-pixels this does not matter.
+mheal at 1,000 labels and {ahead_2000} at 2,000.
 
 {table}
 
-"spacing" is the mean place by local spacing (0 densest, 1 sparsest) and "same" the share of 20 neighbors with the
-image's own class, both of the first 2,000 picks. The last columns are the accuracy of a ResNet20 in %, mean of 3
-seeds (1 seed from 5,000 labels on, except random), on the test images.
+"spacing" is the mean rank of the first 2,000 picks by local spacing, from 0 (densest) to 1 (sparsest). "same" is the
+share of their 20 nearest neighbors that have their class. The last columns are the accuracy of a ResNet20 on the test
+images in %, mean of 3 seeds (1 seed from 5,000 labels on, except random).
 
 ## Would other settings help mheal?
 
-Not with certainty: gains over mheal without a model, in points, ± standard error over 3 seeds, on 10,000 training
-images left out of the pool. "mheal" uses the network's uncertainty from 1,000 labels on (up to there only the seed
-differs); the last three are variants of it.
+Not with certainty. The table shows gains over mheal without a model, in points, ± standard error over 3 seeds, on
+10,000 training images left out of the pool. "mheal" uses the network's uncertainty for the picks after the first 1,000;
+up to there it differs by chance alone. The last three are variants of it.
 
 {variants}
 
