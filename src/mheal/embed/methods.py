@@ -20,6 +20,7 @@ from ..runtime.progress import Progress
 from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
+from . import registered
 from .features import pca, shapes
 from .texts import tfidf
 
@@ -34,11 +35,18 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
     "pixels": ("images",),  # in [0, 1], at a common size
     "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
-    "autoencoder": ("images", "vectors", "table"),  # its code (needs mheal[deep])
-    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])
+    "autoencoder": ("images", "vectors", "table"),  # its code
+    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU
     "simclr:EPOCHS": ("images",),  # the same, with this many passes over the images
-    "timm:NAME": ("images",),  # features of a pretrained model (needs timm)
-    "sentence:NAME": ("texts",),  # features of a pretrained model (needs sentence-transformers)
+    "timm:NAME": ("images",),  # features of a pretrained model
+    "sentence:NAME": ("texts",),  # features of a pretrained model
+}
+ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # of what methods of other packages make vectors
+NEEDED: dict[Kind, str] = {  # what to install for which method
+    "images": "mheal[deep] for autoencoder and simclr, timm for timm:NAME, mheal-reproduction for dec",
+    "vectors": "mheal[deep] for autoencoder, mheal-reproduction for dec",
+    "table": "mheal[deep] for autoencoder, mheal-reproduction for dec",
+    "texts": "sentence-transformers for sentence:NAME",
 }
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
@@ -59,13 +67,13 @@ def embed(
 ) -> Embedding:  # fmt: skip
     """Vectors of items. Row i of the result is item i, less the skipped images; equal items have equal vectors.
 
-    Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder" and
-    PCA of a table. Rows of fewer than 8 columns keep their length.
+    Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder", PCA
+    of a table and those of other packages. Rows of fewer than 8 columns keep their length.
 
     Parameters
     ----------
     items : an array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
-    method : a name in METHODS; None: the default of the kind
+    method : a name in METHODS, or one that an installed package adds (see `registered`); None: the default of the kind
     seed : of the methods that are randomized
     progress : called with (done, total, what)
     """
@@ -85,22 +93,29 @@ def embed(
     if not np.isfinite(X).all():
         refuse_nonfinite(X)
     same = distinct(X)
+    if method not in METHODS:
+        X, description = registered.encode(X if same is None else X[same.first], method, model, seed, progress)
+        return Embedding(X if same is None else X[same.place], description)
     X, description = _of_columns(X, kind, method, seed, progress)
     return Embedding(X if same is None else X[same.first][same.place], description)
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
-    """The method's name as in METHODS and the model's name, where it has one."""
-    name, colon, model = method.partition(":")
-    if colon:
-        name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
+    """The method's name, as in METHODS or as a package has registered it, and what stands behind the colon."""
+    first, colon, option = method.partition(":")
+    complete = bool(colon) == bool(option)
+    name = next((key for key in METHODS if key.startswith(f"{first}:")), "") if colon else first
     ours = [key for key, kinds in METHODS.items() if kind in kinds]
-    choice = " or ".join([", ".join(ours[:-1]), ours[-1]])
-    if name not in ours or bool(colon) != bool(model):
-        raise UserError(f"there is no method {method!r} for {kind}: use {choice}")
-    if name == "simclr:EPOCHS" and not (model.isdecimal() and int(model)):
-        raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {model!r}")
-    return name, model
+    if complete and name in ours:
+        if name == "simclr:EPOCHS" and not (option.isdecimal() and int(option)):
+            raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {option!r}")
+        return name, option
+    added = [key for key in registered.names() if key not in METHODS] if kind in ADDED else []
+    if complete and first in added:
+        return first, option
+    *most, last = ours + added
+    choice = f"use {', '.join(most)} or {last} (needed: {NEEDED[kind]})"
+    raise UserError(f"there is no method {method!r} for {kind}: {choice}")
 
 
 def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
@@ -127,6 +142,8 @@ def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progre
         made = f"SimCLR to {V.shape[1]} columns"  # of unit length already
     elif method == "shapes":
         V, made = shapes(X, seed, progress)
+    elif method not in METHODS:
+        V, made = registered.encode(X, method, model, seed, progress)
     else:
         V, made = _of_columns(X.reshape(len(X), -1), "vectors", method, seed, progress)
     return Embedding(V if same is None else V[same.place], f"{looks}, {made}", skipped)
