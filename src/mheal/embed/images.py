@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError, features
 
+from ..io.locate import UNDECODED
 from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
@@ -26,7 +27,10 @@ MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, 
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
 BAND = 1_000_000  # pixels that are converted together
 HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
-FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
+FORMATS = (  # others start programs
+    *("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM"),
+    *(["AVIF"] if "avif" in features.modules and features.check_module("avif") else []),
+)
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
 CHUNK = 256  # images between two reports of progress
 BROKEN = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error)
@@ -105,6 +109,10 @@ def upright_rgb(image: Image.Image, side: int) -> Image.Image:
 
 def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
     """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
+    suffix = path.suffix.lower()
+    no_decoder = f"there is no decoder for {suffix} here: save it as PNG or JPEG"
+    if suffix in UNDECODED:
+        return no_decoder
     try:
         str(path).encode()  # a name that is not UTF-8 can be written to no file
         with Image.open(path, formats=FORMATS) as image:
@@ -114,7 +122,7 @@ def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
             with _one_large if pixels > LARGE else nullcontext():
                 return work(image)
     except UnidentifiedImageError:
-        return "it is not an image"
+        return no_decoder if suffix == ".avif" and "AVIF" not in FORMATS else "it is not an image"
     except UnicodeEncodeError:
         return "its name is not UTF-8: rename it"
     except Image.DecompressionBombError:
