@@ -77,7 +77,7 @@ def embed(
     seed : of the methods that are randomized
     progress : called with (done, total, what)
     """
-    method, model = _known(method or DEFAULTS[kind], kind)
+    method, option = _known(method or DEFAULTS[kind], kind)
     given: Any = items
     if method == "none":
         return Embedding(np.asanyarray(given))
@@ -85,19 +85,18 @@ def embed(
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
     if method == "sentence:NAME":
-        X = to_sphere(_sentence_features(given, model, progress))
-        return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
-    if kind == "images":
-        return _of_images(given, method, model, seed, progress)
-    X = as_array(given)
-    if not np.isfinite(X).all():
-        refuse_nonfinite(X)
-    same = distinct(X)
-    if method not in METHODS:
-        X, description = registered.encode(X if same is None else X[same.first], method, model, seed, progress)
-        return Embedding(X if same is None else X[same.place], description)
-    X, description = _of_columns(X, kind, method, seed, progress)
-    return Embedding(X if same is None else X[same.first][same.place], description)
+        X = to_sphere(_sentence_features(given, option, progress))
+        return Embedding(X, f"sentence-transformers model {option}, {X.shape[1]} columns")
+    X, looks, skipped = _numbers(given, kind, method, option, progress)
+    rows = X.reshape(len(X), -1)
+    if method in ("pixels", "timm:NAME"):
+        return Embedding(rows, f"{looks}, {rows.shape[1]:,} columns", skipped)
+    same = distinct(rows)
+    once = same is not None and (kind == "images" or method not in METHODS)  # equal items are learnt from once
+    V, made = _learnt(X[same.first] if same and once else X, kind, method, option, seed, progress)
+    if same is not None:
+        V = V[same.place] if once else V[same.first][same.place]
+    return Embedding(V, ", ".join(filter(None, (looks, made))), skipped)
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
@@ -118,44 +117,43 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     raise UserError(f"there is no method {method!r} for {kind}: {choice}")
 
 
-def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+def _numbers(items: Any, kind: Kind, method: str, model: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
+    """Finite numbers: columns, pixels, or features of a timm model; of images what they are, and which are skipped."""
+    if kind != "images":
+        X = as_array(items)
+        if not np.isfinite(X).all():
+            refuse_nonfinite(X)
+        return X, "", []
     if method == "timm:NAME":
-        X, looks, skipped = _timm_features(paths, model, progress)
+        X, looks, skipped = _timm_features(items, model, progress)
     else:
         from .images import read_pixels
 
-        X, looks, skipped = read_pixels(paths, progress)
+        X, looks, skipped = read_pixels(items, progress)
     if len(X) == 0:
         first, reason = skipped[0]
-        raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
-    pixels = X.reshape(len(X), -1)
-    if method in ("pixels", "timm:NAME"):
-        return Embedding(pixels, f"{looks}, {pixels.shape[1]:,} columns", skipped)
-    same = distinct(pixels)  # equal images are learnt from once, and then have the same vectors
-    if same is not None:
-        X = X[same.first]
+        raise UserError(f"none of the {len(items):,} images can be read; the first, {items[first].name}: {reason}")
+    return X, looks, skipped
+
+
+def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
+    """Vectors that a method learns from images or columns; and what they are, in words."""
+    if method not in METHODS:
+        return registered.encode(X, method, option, seed, progress)
+    if method == "shapes":
+        return shapes(X, seed, progress)
     if method.startswith("simclr"):
         with _needing("mheal[deep]", "simclr"):
-            from .simclr import encode
+            from . import simclr
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
-        V = encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
-        made = f"SimCLR to {V.shape[1]} columns"  # of unit length already
-    elif method == "shapes":
-        V, made = shapes(X, seed, progress)
-    elif method not in METHODS:
-        V, made = registered.encode(X, method, model, seed, progress)
-    else:
-        V, made = _of_columns(X.reshape(len(X), -1), "vectors", method, seed, progress)
-    return Embedding(V if same is None else V[same.place], f"{looks}, {made}", skipped)
-
-
-def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
-    """Vectors by PCA or an autoencoder; and what they are, in words."""
+        V = simclr.encode(images, seed=seed, epochs=int(option) if option else None, progress=progress)
+        return V, f"SimCLR to {V.shape[1]} columns"  # of unit length already
+    X = X.reshape(len(X), -1)
     if method == "autoencoder":
         with _needing("mheal[deep]", "autoencoder"):
-            from .autoencoder import encode
-        code = encode(X, seed=seed, progress=progress)
-        return code, f"autoencoder to {code.shape[1]} columns"
+            from . import autoencoder
+        V = autoencoder.encode(X, seed=seed, progress=progress)
+        return V, f"autoencoder to {V.shape[1]} columns"
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
 
