@@ -14,6 +14,7 @@ from mheal.exceptions import UserError
 X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
 CODE = """
 import numpy as np
+from mheal.exceptions import UserError
 
 def last(X, *, option, seed, progress):
     rows = X.reshape(len(X), -1)
@@ -30,6 +31,12 @@ def words(X, *, option, seed, progress):
 def infinite(X, *, option, seed, progress):
     return np.full((len(X), 2), np.inf)
 
+def fails(X, *, option, seed, progress):
+    return 1 / 0
+
+def refuses(X, *, option, seed, progress):
+    raise UserError("give more rows")
+
 number = 3
 """
 ENTRIES = """[mheal.embeddings]
@@ -37,6 +44,8 @@ last = tiny_embedding:last
 short = tiny_embedding:short
 words = tiny_embedding:words
 infinite = tiny_embedding:infinite
+fails = tiny_embedding:fails
+refuses = tiny_embedding:refuses
 number = tiny_embedding:number
 nothing = tiny_embedding:nothing
 elsewhere = tiny_embedding_that_is_not_there:last
@@ -93,15 +102,14 @@ def test_equal_items_are_given_once_and_have_equal_vectors(tmp_path):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("elsewhere", "the method 'elsewhere' of the package tiny-embedding cannot be loaded .*: No module named"),
-        (
-            "nothing",
-            "'nothing' of the package tiny-embedding cannot be loaded .*: module .* has no attribute 'nothing'",
-        ),
-        ("broken", r"'broken' .* cannot be loaded \(tiny_broken:last\): no licence$"),
-        ("unreadable", r"'unreadable' .* cannot be loaded \(tiny embedding\)"),
-        ("number", r"'number' of the package tiny-embedding is no function \(tiny_embedding:number\)"),
-        ("short", r"'short' of the package tiny-embedding returned float64 \(11, 2\), not a row of finite numbers"),
+        ("elsewhere", "the method 'elsewhere' of tiny-embedding cannot be loaded .*ModuleNotFoundError: No module"),
+        ("nothing", "'nothing' of tiny-embedding cannot be loaded .* has no attribute 'nothing'"),
+        ("broken", r"'broken' .* cannot be loaded from tiny_broken:last \(RuntimeError: no licence found\): install"),
+        ("unreadable", "'unreadable' .* cannot be loaded from tiny embedding"),
+        ("number", "'number' of tiny-embedding is no function: tiny_embedding:number"),
+        ("fails", r"'fails' of tiny-embedding failed \(ZeroDivisionError: .*\): see its documentation"),
+        ("refuses", "^give more rows$"),
+        ("short", r"'short' of tiny-embedding returned float64 \(11, 2\), not a row of finite numbers"),
         ("words", r"'words' .* for each of the 12 items"),
         ("infinite", r"'infinite' .* not a row of finite numbers"),
     ],

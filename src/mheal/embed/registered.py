@@ -14,15 +14,13 @@ seed : of what is randomized
 progress : called with (done, total, what); or None
 """
 
-from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import UserError
-from ..runtime.files import first_line
+from ..exceptions import UserError, user_code
 from ..runtime.progress import Progress
 
 GROUP = "mheal.embeddings"
@@ -38,28 +36,19 @@ def encode(
 ) -> tuple[npt.NDArray[Any], str]:
     """Vectors by the method of this name; and what they are, in words."""
     entry = _found()[name]
-    package = f"the package {entry.dist.name}" if entry.dist else entry.module
-    made = np.asarray(_loaded(entry, package)(X, option=option, seed=seed, progress=progress))
+    whose = f"the method {name!r} of {entry.dist.name if entry.dist else entry.module}"
+    with user_code(f"{whose} cannot be loaded from {entry.value}", "install that package again, or another version"):
+        function = entry.load()
+    if not callable(function):
+        raise UserError(f"{whose} is no function: {entry.value}")
+    with user_code(f"{whose} failed", "see its documentation"):
+        made = np.asarray(function(X, option=option, seed=seed, progress=progress))
     if made.ndim != 2 or len(made) != len(X) or made.dtype.kind not in "fiu" or not np.isfinite(made).all():
-        wrong = f"the method {name!r} of {package} returned {made.dtype} {made.shape}"
+        wrong = f"{whose} returned {made.dtype} {made.shape}"
         raise UserError(f"{wrong}, not a row of finite numbers for each of the {len(X):,} items")
     return made, f"{name} to {made.shape[1]} column{'s' if made.shape[1] > 1 else ''}"
 
 
 def _found() -> Any:
-    try:
+    with user_code("cannot list the methods that installed packages add", "look for a damaged entry_points.txt"):
         return entry_points(group=GROUP)
-    except Exception as error:
-        raise UserError(f"cannot list the methods that installed packages add: {first_line(error)}") from error
-
-
-def _loaded(entry: EntryPoint, package: str) -> Callable[..., Any]:
-    """The function. Whatever goes wrong while its package is imported is for the user to mend there."""
-    try:
-        function = entry.load()
-    except Exception as error:
-        wrong = f"the method {entry.name!r} of {package} cannot be loaded ({entry.value})"
-        raise UserError(f"{wrong}: {first_line(error)}") from error
-    if not callable(function):
-        raise UserError(f"the method {entry.name!r} of {package} is no function ({entry.value})")
-    return function

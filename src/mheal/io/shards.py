@@ -20,7 +20,6 @@ from .source import Source
 from .tables import on_disk, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
-IDS = 1 << 18  # ids that are read together
 TEXT = 8  # numbers that take as much memory as a short text
 
 
@@ -110,11 +109,9 @@ class ShardIds:
 
     def __iter__(self) -> Iterator[Any]:
         for file in self.files:
-            frame = scan(file).select(self.column)
-            for lo, hi in spans(row_count(file), IDS):
-                with reading(file):
-                    values = frame.slice(lo, hi - lo).collect().to_series()
-                yield from values
+            with reading(file):
+                values = scan(file).select(self.column).collect().to_series()
+            yield from values
 
     def of(self, rows: npt.NDArray[np.int64]) -> list[Any]:
         """The values in these rows of the pool."""
