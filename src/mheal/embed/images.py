@@ -43,8 +43,8 @@ def read_pixels(
     """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey.
 
     Returns pixels in [0, 1], (images, height, width) or, unless all are grey, (images, height, width, 3); their size
-    and colours, in words; and (position, reason) of the images that could not be read. Of pages and frames the first
-    counts. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
+    and colours, in words; and (position, reason) of the images that could not be read. Only the first page or frame of
+    a file is read. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
     """
     looks = in_chunks(partial(opened, work=lambda image: (image.size, image.mode)), paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
@@ -97,7 +97,7 @@ def _flat(image: Image.Image) -> Image.Image:
 def upright_rgb(image: Image.Image, side: int) -> Image.Image:
     """The image upright, in RGB, with at least `side` pixels a side if it has them.
 
-    One of more than 8 bits is drawn from black to white by its own range.
+    An image of more than 8 bits is scaled so that its darkest pixel is black and its brightest white.
     """
     small = upright(image, (side, side))
     if small.mode == "F":
@@ -153,7 +153,7 @@ def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Images of more than 8 bits in [0, 1]: by the least white that all stay below, else by their range."""
+    """Images of more than 8 bits in [0, 1]: divided by the smallest white that none exceeds, else by their range."""
     low, high = float(values.min()), float(values.max())
     white = next((white for white in WHITES if low >= 0 and high <= white), None)
     low, high = (0.0, float(white)) if white else (low, high)

@@ -29,7 +29,7 @@ Skipped = list[tuple[int, str]]  # (position, reason) of images that cannot be r
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 DETAIL = 512  # pixels a side that such a model can use
 
-METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
+METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they embed
     "none": ("vectors", "table"),  # the columns as they are
     "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
@@ -41,7 +41,7 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
     "timm:NAME": ("images",),  # features of a pretrained model
     "sentence:NAME": ("texts",),  # features of a pretrained model
 }
-ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # of what methods of other packages make vectors
+ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # kinds of items that methods of other packages embed
 NEEDED: dict[Kind, str] = {  # what to install for which method
     "images": "mheal[deep] for autoencoder and simclr, timm for timm:NAME, mheal-reproduction for dec",
     "vectors": "mheal[deep] for autoencoder, mheal-reproduction for dec",
