@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from threadpoolctl import ThreadpoolController
 
-from .exceptions import UserError, UserTypeError
+from .exceptions import UserError, UserTypeError, user_code
 from .scaling import comparable
 from .validation import as_array
 
@@ -91,18 +90,6 @@ def resolve_estimator(estimator: Any) -> Any:
 def _attribute(path: str) -> Any:
     module, _, attribute = path.partition(":")
     return attrgetter(attribute)(import_module(module))
-
-
-@contextmanager
-def user_code(failure: str, remedy: str) -> Iterator[None]:
-    """Errors of code that is not ours become a UserError: one line with the failure, the error and the remedy."""
-    try:
-        yield
-    except (UserError, MemoryError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"{failure} ({type(error).__name__}: {reason}): {remedy}") from error
 
 
 def errors_of(model: Any, failure: str, remedy: str = REMEDY) -> AbstractContextManager[None]:

@@ -1,5 +1,7 @@
 """Errors that the user can fix, any other exception is a bug in mheal; and warnings about data."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 LONGEST = 300  # characters of a message
@@ -31,3 +33,15 @@ class DataWarning(UserWarning):
 def shortened(names: Any, n: int = LISTED) -> str:
     """The first n of some names or row numbers, for a message, and how many there are."""
     return ", ".join(map(str, names[:n])) + (f", … ({len(names):,} in all)" if len(names) > n else "")
+
+
+@contextmanager
+def user_code(failure: str, remedy: str) -> Iterator[None]:
+    """Errors of code that is not ours become a UserError: one line with the failure, the error and the remedy."""
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{failure} ({type(error).__name__}: {reason}): {remedy}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, features
 from sklearn.datasets import load_digits
 
 from mheal.cli import main
@@ -217,3 +217,48 @@ def test_large_images_are_decoded_one_after_another(tmp_path, monkeypatch):
         in_chunks(lambda path: opened(path, work), [tmp_path / name] * 4, "", None)
     assert most["a.png"] == 1
     assert most["b.png"] > 1
+
+
+def test_formats_without_a_decoder_are_skipped_and_listed(tmp_path, capfd):
+    saved(tmp_path, RED, "a.png")
+    saved(tmp_path, RED, "d.jp2")
+    for name in ("b.heic", "c.NEF"):
+        (tmp_path / name).write_bytes(b"II*\0 as a camera writes it")
+    source = read_pool(tmp_path, embed="pixels")
+    assert source.ids == ["a.png", "d.jp2"]
+    assert source.skipped == [
+        (tmp_path / "b.heic", "there is no decoder for .heic here: save it as PNG or JPEG"),
+        (tmp_path / "c.NEF", "there is no decoder for .nef here: save it as PNG or JPEG"),
+    ]
+    assert main(["embed", str(tmp_path), "--embed", "pixels", "--out", str(tmp_path / "v.npy")]) == 0
+    error = " ".join(capfd.readouterr().err.split())
+    assert "skipped 2 images that cannot be read" in error
+    assert "b.heic (there is no decoder for .heic here" in error
+
+
+def test_a_folder_of_nothing_but_such_images(tmp_path):
+    (tmp_path / "a.heic").write_bytes(b"\0" * 20)
+    with pytest.raises(ValueError, match=r"none of the 1 images can be read; the first, a.heic: there is no decoder"):
+        read_pool(tmp_path)
+
+
+AVIF = """
+import sys
+if sys.argv[2] == "without":
+    sys.modules["PIL._avif"] = None  # as in a Pillow that was built without it
+from mheal.io.read import read_pool
+source = read_pool(sys.argv[1], embed="pixels")
+print(len(source.X), *(reason for _, reason in source.skipped))
+"""
+
+
+@pytest.mark.skipif(not features.check_module("avif"), reason="this Pillow writes no AVIF")
+@pytest.mark.parametrize(
+    ("decoder", "seen"), [("with", "2"), ("without", "1 there is no decoder for .avif here: save it as PNG or JPEG")]
+)
+def test_avif_is_read_where_pillow_decodes_it(tmp_path, decoder, seen):
+    saved(tmp_path, RED, "a.png")
+    saved(tmp_path, RED, "b.avif")
+    command = [sys.executable, "-c", AVIF, str(tmp_path), decoder]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == seen

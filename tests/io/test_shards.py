@@ -99,7 +99,7 @@ def test_row_numbers_of_pandas_are_no_feature(tmp_path):
         ({"v": [[1.0, 2.0], None]}, "row 1, column 'v' is empty"),
         (
             {"a": [1.0, 2.0], "b": ["x", "y"]},
-            "column 'b' holds text, which is understood only of a pool that is read into memory",
+            "column 'b' holds text, which can be a feature only if the pool is read into memory",
         ),
         ({"v": [[1.0], [2.0]], "w": [[1.0], [2.0]]}, "several columns of embeddings"),
         ({"id": [1, 2]}, "no column that separates its rows"),

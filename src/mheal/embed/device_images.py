@@ -12,7 +12,7 @@ SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps
 RATIO = 4 / 3  # of a crop's sides, at most
 JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
 HUE = 0.1  # of the colour circle, either way
-RECOLOURED, GREY = 0.8, 0.2  # how often colours change, and how often they vanish
+RECOLOURED, GREY = 0.8, 0.2  # shares of the images whose colours change, and that become grey
 
 
 class Images:
@@ -74,7 +74,7 @@ def random_views(pixels: torch.Tensor, generator: Any) -> torch.Tensor:
 
 
 def _crop(images: torch.Tensor, draws: torch.Tensor, smallest: float, mirror: bool) -> torch.Tensor:
-    """A random rectangle of each image, enlarged to the whole. Sides are 2 long and the middle is 0."""
+    """A random rectangle of each image, enlarged to its size. Coordinates go from −1 to 1."""
     area = smallest + (1 - smallest) * draws[0]
     ratio = torch.exp(log(RATIO) * _either_way(draws[1]))
     width, height = (area * ratio).sqrt().clamp(max=1), (area / ratio).sqrt().clamp(max=1)
@@ -88,7 +88,7 @@ def _crop(images: torch.Tensor, draws: torch.Tensor, smallest: float, mirror: bo
 
 
 def _recolour(images: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
-    """Colours turned about the axis of greys, drawn out or drained; then brightness and contrast."""
+    """Change hue and saturation, then brightness and contrast."""
     often, bright, strong, rich, turn, grey = draws[:, :, None, None, None]
     changed = (often < RECOLOURED).float()
     brightness, contrast, saturation = (1 + JITTER * changed * _either_way(u) for u in (bright, strong, rich))

@@ -22,7 +22,7 @@ GRID = 8  # cells along the shorter side, more or less
 DIRECTIONS = 9
 FAINT = 0.01  # keeps noise in even areas small
 CLIP = 0.2  # so that one strong edge does not outweigh the others in its cell
-TOGETHER = 64  # images that are worked on together
+TOGETHER = 64  # images of a part
 NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are noise
 
 
@@ -32,7 +32,7 @@ def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
 
     most = min(COMPONENTS, len(X) - 1, X.shape[1])
     if most == 0:
-        return X, f"{X.shape[1]:,} columns (one different row has no PCA)"
+        return X, f"{X.shape[1]:,} columns (PCA needs two different rows)"
     model = PCA(most, svd_solver="randomized", random_state=seed)
     with single_threaded_blas(), np.errstate(invalid="ignore"):  # the same numbers on any number of cores
         Z = model.fit_transform(X)
@@ -83,7 +83,7 @@ def _edges(images: Floats) -> Floats:
 
 
 def _gradients(images: Floats) -> tuple[Floats, Floats]:
-    """How steep each pixel is, and which way, from 0 to 9 for half a turn; of colours the steepest."""
+    """Length and direction of each pixel's gradient, half a turn being 9. The steepest channel counts."""
     across, down = np.zeros_like(images), np.zeros_like(images)
     across[:, :, 1:-1] = images[:, :, 2:] - images[:, :, :-2]
     down[:, 1:-1] = images[:, 2:] - images[:, :-2]

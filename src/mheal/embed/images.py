@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError, features
 
+from ..io.locate import UNDECODED
 from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
@@ -26,7 +27,10 @@ MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, 
 LARGE = 10_000_000  # pixels; images of more are decoded one after another
 BAND = 1_000_000  # pixels that are converted together
 HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
-FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM")  # others start programs
+FORMATS = (  # others start programs
+    *("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM"),
+    *(["AVIF"] if "avif" in features.modules and features.check_module("avif") else []),
+)
 TOO_MANY = f"it has more than {MOST // 1_000_000} million pixels: make it smaller"
 CHUNK = 256  # images between two reports of progress
 BROKEN = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error)
@@ -39,8 +43,8 @@ def read_pixels(
     """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey.
 
     Returns pixels in [0, 1], (images, height, width) or, unless all are grey, (images, height, width, 3); their size
-    and colours, in words; and (position, reason) of the images that could not be read. Of pages and frames the first
-    counts. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
+    and colours, in words; and (position, reason) of the images that could not be read. Only the first page or frame of
+    a file is read. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
     """
     looks = in_chunks(partial(opened, work=lambda image: (image.size, image.mode)), paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
@@ -93,7 +97,7 @@ def _flat(image: Image.Image) -> Image.Image:
 def upright_rgb(image: Image.Image, side: int) -> Image.Image:
     """The image upright, in RGB, with at least `side` pixels a side if it has them.
 
-    One of more than 8 bits is drawn from black to white by its own range.
+    An image of more than 8 bits is scaled so that its darkest pixel is black and its brightest white.
     """
     small = upright(image, (side, side))
     if small.mode == "F":
@@ -105,6 +109,10 @@ def upright_rgb(image: Image.Image, side: int) -> Image.Image:
 
 def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
     """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
+    suffix = path.suffix.lower()
+    no_decoder = f"there is no decoder for {suffix} here: save it as PNG or JPEG"
+    if suffix in UNDECODED:
+        return no_decoder
     try:
         str(path).encode()  # a name that is not UTF-8 can be written to no file
         with Image.open(path, formats=FORMATS) as image:
@@ -114,7 +122,7 @@ def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
             with _one_large if pixels > LARGE else nullcontext():
                 return work(image)
     except UnidentifiedImageError:
-        return "it is not an image"
+        return no_decoder if suffix == ".avif" and "AVIF" not in FORMATS else "it is not an image"
     except UnicodeEncodeError:
         return "its name is not UTF-8: rename it"
     except Image.DecompressionBombError:
@@ -145,7 +153,7 @@ def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Images of more than 8 bits in [0, 1]: by the least white that all stay below, else by their range."""
+    """Images of more than 8 bits in [0, 1]: divided by the smallest white that none exceeds, else by their range."""
     low, high = float(values.min()), float(values.max())
     white = next((white for white in WHITES if low >= 0 and high <= white), None)
     low, high = (0.0, float(white)) if white else (low, high)

@@ -20,6 +20,7 @@ from ..runtime.progress import Progress
 from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
+from . import registered
 from .features import pca, shapes
 from .texts import tfidf
 
@@ -28,17 +29,24 @@ Skipped = list[tuple[int, str]]  # (position, reason) of images that cannot be r
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
 DETAIL = 512  # pixels a side that such a model can use
 
-METHODS: dict[str, tuple[Kind, ...]] = {  # and of what they make vectors
+METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they embed
     "none": ("vectors", "table"),  # the columns as they are
     "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
     "pixels": ("images",),  # in [0, 1], at a common size
     "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
-    "autoencoder": ("images", "vectors", "table"),  # its code (needs mheal[deep])
-    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU (needs mheal[deep])
+    "autoencoder": ("images", "vectors", "table"),  # its code
+    "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU
     "simclr:EPOCHS": ("images",),  # the same, with this many passes over the images
-    "timm:NAME": ("images",),  # features of a pretrained model (needs timm)
-    "sentence:NAME": ("texts",),  # features of a pretrained model (needs sentence-transformers)
+    "timm:NAME": ("images",),  # features of a pretrained model
+    "sentence:NAME": ("texts",),  # features of a pretrained model
+}
+ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # kinds of items that methods of other packages embed
+NEEDED: dict[Kind, str] = {  # what to install for which method
+    "images": "mheal[deep] for autoencoder and simclr, timm for timm:NAME, mheal-reproduction for dec",
+    "vectors": "mheal[deep] for autoencoder, mheal-reproduction for dec",
+    "table": "mheal[deep] for autoencoder, mheal-reproduction for dec",
+    "texts": "sentence-transformers for sentence:NAME",
 }
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
@@ -59,17 +67,17 @@ def embed(
 ) -> Embedding:  # fmt: skip
     """Vectors of items. Row i of the result is item i, less the skipped images; equal items have equal vectors.
 
-    Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder" and
-    PCA of a table. Rows of fewer than 8 columns keep their length.
+    Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder", PCA
+    of a table and those of other packages. Rows of fewer than 8 columns keep their length.
 
     Parameters
     ----------
     items : an array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
-    method : a name in METHODS; None: the default of the kind
+    method : a name in METHODS, or one that an installed package adds (see `registered`); None: the default of the kind
     seed : of the methods that are randomized
     progress : called with (done, total, what)
     """
-    method, model = _known(method or DEFAULTS[kind], kind)
+    method, option = _known(method or DEFAULTS[kind], kind)
     given: Any = items
     if method == "none":
         return Embedding(np.asanyarray(given))
@@ -77,68 +85,75 @@ def embed(
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
     if method == "sentence:NAME":
-        X = to_sphere(_sentence_features(given, model, progress))
-        return Embedding(X, f"sentence-transformers model {model}, {X.shape[1]} columns")
-    if kind == "images":
-        return _of_images(given, method, model, seed, progress)
-    X = as_array(given)
-    if not np.isfinite(X).all():
-        refuse_nonfinite(X)
-    same = distinct(X)
-    X, description = _of_columns(X, kind, method, seed, progress)
-    return Embedding(X if same is None else X[same.first][same.place], description)
+        X = to_sphere(_sentence_features(given, option, progress))
+        return Embedding(X, f"sentence-transformers model {option}, {X.shape[1]} columns")
+    X, looks, skipped = _numbers(given, kind, method, option, progress)
+    rows = X.reshape(len(X), -1)
+    if method in ("pixels", "timm:NAME"):
+        return Embedding(rows, f"{looks}, {rows.shape[1]:,} columns", skipped)
+    same = distinct(rows)
+    once = same is not None and (kind == "images" or method not in METHODS)  # equal items are learnt from once
+    V, made = _learnt(X[same.first] if same and once else X, kind, method, option, seed, progress)
+    if same is not None:
+        V = V[same.place] if once else V[same.first][same.place]
+    return Embedding(V, ", ".join(filter(None, (looks, made))), skipped)
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
-    """The method's name as in METHODS and the model's name, where it has one."""
-    name, colon, model = method.partition(":")
-    if colon:
-        name = next((key for key in METHODS if key.startswith(f"{name}:")), "")
+    """The method's name, as in METHODS or as a package has registered it, and what stands behind the colon."""
+    first, colon, option = method.partition(":")
+    complete = bool(colon) == bool(option)
+    name = next((key for key in METHODS if key.startswith(f"{first}:")), "") if colon else first
     ours = [key for key, kinds in METHODS.items() if kind in kinds]
-    choice = " or ".join([", ".join(ours[:-1]), ours[-1]])
-    if name not in ours or bool(colon) != bool(model):
-        raise UserError(f"there is no method {method!r} for {kind}: use {choice}")
-    if name == "simclr:EPOCHS" and not (model.isdecimal() and int(model)):
-        raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {model!r}")
-    return name, model
+    if complete and name in ours:
+        if name == "simclr:EPOCHS" and not (option.isdecimal() and int(option)):
+            raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {option!r}")
+        return name, option
+    added = [key for key in registered.names() if key not in METHODS] if kind in ADDED else []
+    if complete and first in added:
+        return first, option
+    *most, last = ours + added
+    choice = f"use {', '.join(most)} or {last} (needed: {NEEDED[kind]})"
+    raise UserError(f"there is no method {method!r} for {kind}: {choice}")
 
 
-def _of_images(paths: Sequence[Path], method: str, model: str, seed: int, progress: Progress | None) -> Embedding:
+def _numbers(items: Any, kind: Kind, method: str, model: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
+    """Finite numbers: columns, pixels, or features of a timm model; of images what they are, and which are skipped."""
+    if kind != "images":
+        X = as_array(items)
+        if not np.isfinite(X).all():
+            refuse_nonfinite(X)
+        return X, "", []
     if method == "timm:NAME":
-        X, looks, skipped = _timm_features(paths, model, progress)
+        X, looks, skipped = _timm_features(items, model, progress)
     else:
         from .images import read_pixels
 
-        X, looks, skipped = read_pixels(paths, progress)
+        X, looks, skipped = read_pixels(items, progress)
     if len(X) == 0:
         first, reason = skipped[0]
-        raise UserError(f"none of the {len(paths):,} images can be read; the first, {paths[first].name}: {reason}")
-    pixels = X.reshape(len(X), -1)
-    if method in ("pixels", "timm:NAME"):
-        return Embedding(pixels, f"{looks}, {pixels.shape[1]:,} columns", skipped)
-    same = distinct(pixels)  # equal images are learnt from once, and then have the same vectors
-    if same is not None:
-        X = X[same.first]
+        raise UserError(f"none of the {len(items):,} images can be read; the first, {items[first].name}: {reason}")
+    return X, looks, skipped
+
+
+def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
+    """Vectors that a method learns from images or columns; and what they are, in words."""
+    if method not in METHODS:
+        return registered.encode(X, method, option, seed, progress)
+    if method == "shapes":
+        return shapes(X, seed, progress)
     if method.startswith("simclr"):
         with _needing("mheal[deep]", "simclr"):
-            from .simclr import encode
+            from . import simclr
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
-        V = encode(images, seed=seed, epochs=int(model) if model else None, progress=progress)
-        made = f"SimCLR to {V.shape[1]} columns"  # of unit length already
-    elif method == "shapes":
-        V, made = shapes(X, seed, progress)
-    else:
-        V, made = _of_columns(X.reshape(len(X), -1), "vectors", method, seed, progress)
-    return Embedding(V if same is None else V[same.place], f"{looks}, {made}", skipped)
-
-
-def _of_columns(X: Array, kind: Kind, method: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
-    """Vectors by PCA or an autoencoder; and what they are, in words."""
+        V = simclr.encode(images, seed=seed, epochs=int(option) if option else None, progress=progress)
+        return V, f"SimCLR to {V.shape[1]} columns"  # of unit length already
+    X = X.reshape(len(X), -1)
     if method == "autoencoder":
         with _needing("mheal[deep]", "autoencoder"):
-            from .autoencoder import encode
-        code = encode(X, seed=seed, progress=progress)
-        return code, f"autoencoder to {code.shape[1]} columns"
+            from . import autoencoder
+        V = autoencoder.encode(X, seed=seed, progress=progress)
+        return V, f"autoencoder to {V.shape[1]} columns"
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler
 

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from ..api import select
 from ..classes import as_classes, why_not_classes
-from ..estimators import estimator_name, fit_model, for_pool, predict, resolve_estimator, single_threaded, user_code
-from ..exceptions import UserError, UserTypeError
+from ..estimators import estimator_name, fit_model, for_pool, predict, resolve_estimator, single_threaded
+from ..exceptions import UserError, UserTypeError, user_code
 from ..scaling import Scaling, comparable
 from ..strategies import get
 from ..strategies.random import Random

@@ -18,7 +18,7 @@ from ..tables.schema import Schema, choose
 from .locate import locate
 from .shards import unread
 from .source import Source
-from .tables import on_disk, scan
+from .tables import on_disk, read_columns
 
 PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
 
@@ -81,6 +81,5 @@ def _parts(file: Path, width: int, part_bytes: int) -> list[tuple[int, int]]:
 
 def _read(file: str, start: int, rows: int, schema: Schema) -> npt.NDArray[Any]:
     """These rows as an array. Missing values become NaN, which is refused later by its row in the pool."""
-    with reading(file):
-        frame = scan(Path(file)).select(schema.names).slice(start, rows).collect()
+    frame = read_columns(Path(file), schema.names, start, rows)
     return feature_array(frame, schema, Path(file).name, start, refuse=False)

@@ -2,17 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError
-from ..tables.names import is_answer
+from .sheet import cells_of
 from .source import Source
+
+if TYPE_CHECKING:
+    import polars
 
 Rows = npt.NDArray[np.int64]
 
@@ -24,12 +27,8 @@ def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
     """
     if source.ids is not None:
         return None
-    columns = None if source.cells is None else source.cells.columns
-    if columns is None and source.files[0].suffix.lower() == ".parquet":
-        from .tables import scan
-
-        columns = [name for name in scan(source.files[0]).collect_schema().names() if not is_answer(name)]
-    return {"columns": columns, "rows": dict(zip(_keys(source, rows), _digests(source, rows, columns), strict=True))}
+    cells = cells_of(source, rows)
+    return {"columns": cells.columns, "rows": _hashes(source, rows, cells)}
 
 
 def refuse_moved(file: str, source: Source, rows: Rows) -> None:
@@ -42,37 +41,26 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
     for record in (Path(f"{file}.mheal.json"), Path(file).with_suffix(".json")):
         with suppress(OSError, ValueError, LookupError, TypeError):
             found = json.loads(record.read_text(encoding="utf-8"))["fingerprint"]
-            known, columns = dict(found["rows"]), None if found["columns"] is None else [*map(str, found["columns"])]
+            known, columns = dict(found["rows"]), [*map(str, found["columns"])]
             break
     else:
         return
-    if columns is not None and source.cells is not None and not {*columns} <= {*source.cells.columns}:
+    here = rows[np.array([str(number) in known for number in source.numbers(rows)], bool)]
+    cells = cells_of(source, here)
+    if not {*columns} <= {*cells.columns}:
         return
-    here = rows[np.array([key in known for key in _keys(source, rows)], bool)]
-    now = dict(zip(_keys(source, here), _digests(source, here, columns), strict=True))
-    if moved := [key for key, digest in now.items() if known[key] != digest]:
+    now = _hashes(source, here, cells.select(columns))
+    if moved := [number for number, known_hash in now.items() if known[number] != known_hash]:
         wrong = f"{file} was written when row {moved[0]} of the pool was another one ({len(moved):,} such rows)"
         remedy = "restore the order of the pool, or name its rows by an id column"
         raise UserError(f"{wrong}: {remedy}; if rows were only corrected, delete {record.name}")
 
 
-def _keys(source: Source, rows: Rows) -> list[str]:
-    """The numbers of the rows in their files, as JSON has them."""
-    return [str(row) for row in source.numbers(rows).tolist()]
-
-
-def _digests(source: Source, rows: Rows, columns: Sequence[str] | None) -> list[str]:
-    """A short hash of each row: of its cells in these columns where there are some, else of its text or its numbers."""
-    values: Iterable[Any]
-    if columns is None:
-        values = source.X[rows].tolist() if source.items is None else [source.items[row] for row in rows]
-    elif source.cells is not None:
-        values = source.cells.select(columns)[rows.tolist()].rows()
-    else:
-        from .shards import gather
-
-        values = gather(source.files, source.numbers(rows), columns).rows()
-    return [hashlib.sha256(repr(_plain(value)).encode()).hexdigest()[:8] for value in values]
+def _hashes(source: Source, rows: Rows, cells: "polars.DataFrame") -> Mapping[str, str]:
+    """A short hash of the cells of each row, else of its numbers in X, by the number of the row as JSON has it."""
+    values: Iterable[Any] = cells.rows() if cells.width else source.X[rows].tolist()
+    hashes = (hashlib.sha256(repr(_plain(value)).encode()).hexdigest()[:8] for value in values)
+    return dict(zip(map(str, source.numbers(rows).tolist()), hashes, strict=True))
 
 
 def _plain(value: Any) -> Any:

@@ -45,7 +45,7 @@ def read_labels(
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
     Without such a column, every item in the file counts as labelled. Several labels in one annotation are joined by |.
-    Where annotators differ, the label of most counts; without one, the item has no label.
+    Where annotators differ, most of them decide; an item on which they are tied has no label.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
@@ -95,9 +95,9 @@ def match(
             continue
         outvoted += bool(rest)
         labelled[row] = first
-    notes = [f"{file}: annotators differ on {outvoted:,} items, which have the label of most"] if outvoted else []
+    notes = [f"{file}: annotators differ on {outvoted:,} items, and most of them decide"] if outvoted else []
     if ties:
-        what = f"annotators differ on {len(ties):,} items, with no label of most, which are left unlabelled"
+        what = f"annotators are tied on {len(ties):,} items, which stay unlabelled"
         notes.append(f"{file}: {what}: {shortened(ties)}")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object), notes)

@@ -13,7 +13,11 @@ from ..exceptions import UserError, UserFileError
 from ..runtime.files import reading
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl")
-IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+UNDECODED = (".heic", ".heif", ".jxl", ".svg", ".psd", ".eps", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2")
+IMAGES = (  # those that cannot be decoded are skipped later, and listed
+    *(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".jp2", ".ppm", ".pgm"),
+    *(".pbm", ".avif", *UNDECODED),
+)
 READABLE = (".npy", ".npz", *TABLES, ".txt")
 UNDERSTOOD = f"a pool is a {', '.join(READABLE[:-1])} or .txt file, a folder of images, or a pattern of shards"
 WILD = re.compile(r"[*?\[]")

@@ -17,10 +17,9 @@ from ..tables.features import feature_array, fits_float32
 from ..tables.schema import Schema, choose
 from ..tables.table import kind_of
 from .source import Source
-from .tables import on_disk, scan
+from .tables import on_disk, read_columns, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
-IDS = 1 << 18  # ids that are read together
 TEXT = 8  # numbers that take as much memory as a short text
 
 
@@ -45,8 +44,7 @@ def stream_shards(
     check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
     slice_bytes : bytes of rows that are read at a time
     """
-    table = on_disk(files, name)
-    schema = choose(table, columns, without, also, id_column, answers=answers)
+    schema = choose(on_disk(files, name), columns, without, also, id_column, answers=answers)
     starts = [0, *accumulate(map(row_count, files))]
     shape, dtype = (starts[-1], schema.width), np.dtype(schema.dtype)
     if check is not None:
@@ -58,8 +56,7 @@ def stream_shards(
     def copy(at: int) -> None:
         rows, file = A[starts[at] : starts[at + 1]], files[at]
         for lo, hi in spans(len(rows), step):
-            with reading(file):
-                values = table.parts[at].select(schema.names).slice(lo, hi - lo).collect()
+            values = read_columns(file, schema.names, lo, hi - lo)
             rows[lo:hi] = feature_array(values, schema, file.name, lo)
             checkpoint.yield_point()
 
@@ -110,11 +107,7 @@ class ShardIds:
 
     def __iter__(self) -> Iterator[Any]:
         for file in self.files:
-            frame = scan(file).select(self.column)
-            for lo, hi in spans(row_count(file), IDS):
-                with reading(file):
-                    values = frame.slice(lo, hi - lo).collect().to_series()
-                yield from values
+            yield from read_columns(file, [self.column]).to_series()
 
     def of(self, rows: npt.NDArray[np.int64]) -> list[Any]:
         """The values in these rows of the pool."""

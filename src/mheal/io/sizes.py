@@ -10,12 +10,12 @@ from .locate import Located
 if TYPE_CHECKING:
     import polars as pl
 
-READER = 60_000_000  # bytes that Polars itself takes,
-READING = 4  # and times the columns' own bytes that reading Parquet files as a whole takes at its worst
-COPIES, CELL = 2, 16  # of a text file and its columns, and bytes for each number in X, as was measured
-WORDS, EMBEDDED = 16, 1_200  # times the content of texts, and bytes a text, that the words in them take
-IMAGE, PIXEL = 50_000, 8  # bytes an image takes at its common size, and while it is decoded
-SHEET = 8  # times the XML in a workbook
+READER = 60_000_000  # bytes that Polars itself takes
+READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
+COPIES, CELL = 2, 16  # of a text file and of its columns in memory, and bytes for each number in X; both measured
+WORDS, EMBEDDED = 16, 1_200  # TF-IDF takes this multiple of the bytes of the texts, and this many bytes a text
+IMAGE, PIXEL = 50_000, 8  # bytes of an image at its common size, and of a pixel that is decoded
+SHEET = 8  # peak of reading a workbook, as a multiple of its XML
 FIRST = 1 << 18  # bytes of the first rows
 
 

@@ -120,6 +120,12 @@ def scan(file: Path) -> pl.LazyFrame:
         return plain(pl.scan_parquet(file, glob=False))
 
 
+def read_columns(file: Path, names: Sequence[str], start: int = 0, rows: int | None = None) -> pl.DataFrame:
+    """Columns of a Parquet file, in all its rows or in some that follow each other."""
+    with reading(file):
+        return scan(file).select(names).slice(start, rows).collect()
+
+
 def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
     """The rows of all shards, which must have the same columns, in any order."""
     frames = [read_frame(file, as_text) for file in files]

@@ -7,7 +7,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from glob import escape
 from json import JSONDecodeError
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import IO
 from zipfile import BadZipFile
 
 from ..exceptions import UserError, UserFileError
+from .panics import without_panics
 
 try:
     import fcntl
@@ -97,7 +98,8 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
     """
     file = Path(file)
     try:
-        yield
+        with without_panics if file.suffix.lower() == ".parquet" else nullcontext():
+            yield
     except UserError:
         raise
     except FileNotFoundError as error:

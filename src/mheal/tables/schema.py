@@ -85,7 +85,7 @@ def choose(
 ) -> Schema:  # fmt: skip
     """The schema of a table. `read_pool` describes the parameters; `answers` hold labels, whatever their names.
 
-    Text columns become categories only of tables in memory, where their values can be counted.
+    Text columns become categories only in tables in memory, where their values can be counted.
     """
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
@@ -93,7 +93,7 @@ def choose(
     kept_out = [*([id_column] if id_column is not None else []), *without]
     for name in chosen:
         if name in kept_out:
-            raise UserError(f"{table.name}: column {name!r} is kept out of the features, and chosen: name it once")
+            raise UserError(f"{table.name}: column {name!r} is kept out of the features and also chosen: name it once")
     for name in (*kept_out, *chosen):
         if name not in table.types:
             raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types])}")
@@ -218,7 +218,7 @@ def _against(table: Table, name: str) -> str | None:
     if kind != "text":
         return "neither numbers nor text" if kind == "other values" else None
     if not table.in_memory:
-        wrong = f"column {name!r} holds text, which is understood only of a pool that is read into memory"
+        wrong = f"column {name!r} holds text, which can be a feature only if the pool is read into memory"
         raise UserError(f"{table.name}: {wrong}: choose the columns that are features, or leave it out")
     different = table.frame[name].drop_nulls().n_unique()
     return f"{different:,} different texts" if different > MAX_CATEGORIES else None

@@ -23,7 +23,7 @@ class Table:
 
     name : what errors call it
     parts : its rows, in order: one part in memory, or one for each file, which is read only where values are needed
-    files : names of the parts that are left on disk; their values may not be counted, as ids and texts must be
+    files : names of the parts, where they stay on disk; then values are not counted, as ids and texts would need
     converted : columns of texts or dates that were read as numbers
     """
 

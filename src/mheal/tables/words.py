@@ -1,4 +1,4 @@
-"""Text columns that hold numbers in another form: "12,345.00", "€5", "12.5%", "3,14", dates, yes and no."""
+"""Text columns that hold numbers in another form: "12,345.00", "€5", "(5)", "5 kg", "3,14", dates, yes and no."""
 
 import re
 from itertools import product
@@ -12,6 +12,13 @@ FEWEST = 10  # and from this many numbers on
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
+CODES = (  # of money, before or behind the number
+    *("USD", "US$", "EUR", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "Rs", "Rs.", "CAD", "AUD", "NZD", "SEK", "NOK"),
+    *("DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "TRY", "RUB", "ILS", "THB"),
+)
+BRACKETED = r"^([^\d()]*)\(([^()+-]*\d[^()+-]*)\)([^\d()]*)$"  # how accountants write a negative number
+NUMBER = r"\d[\d\s.,'_]*|\.\d+"
+UNIT = r"^[\p{L}°µ][^\d\s]{0,11}$"
 COMMAS = "decimal commas"
 FORMS = {  # how numbers are written
     "": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
@@ -74,15 +81,37 @@ def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Con
     return Converted(numbers.set(~numbers.is_finite(), None), written, others)
 
 
-def _bare(words: pl.Series) -> tuple[pl.Series, str]:
-    """Words without money and percent signs, if nearly all numbers have the same; and which it was."""
+def _bare(column: pl.Series) -> tuple[pl.Series, str]:
+    """Words without what stands around their numbers, and what that was.
+
+    Brackets are a minus. Signs of money and percent are taken away if nearly all words have one, and a unit if all
+    words have the same.
+    """
+    words = column.str.replace(BRACKETED, "-$1$2$3")
+    brackets = "" if words.equals(column, null_equal=True) else "with (5) for -5"
     present = words.drop_nulls()
     signs = present.str.extract(f"([%{MONEY}])")
-    if signs.null_count() > (1 - MOSTLY) * len(present):
-        return words, ""
-    bare = words.str.replace(rf"^([+-]?)\s*[{MONEY}]\s*", "$1").str.replace(rf"\s*[%{MONEY}]$", "")
-    kinds = signs.drop_nulls().unique().sort()
-    return bare, f"with {' and '.join(kinds)}"
+    unit = _unit(present)
+    if unit:
+        behind = pl.escape_regex(unit)
+        words = words.str.replace(rf"\s*{behind}$", "")
+        if unit in CODES:
+            words = words.str.replace(rf"^([+-]?)\s*{behind}\s*", "$1")
+        mark = f"with {unit}"
+    elif signs.null_count() <= (1 - MOSTLY) * len(present):
+        words = words.str.replace(rf"^([+-]?)\s*[{MONEY}]\s*", "$1").str.replace(rf"\s*[%{MONEY}]$", "")
+        mark = f"with {' and '.join(signs.drop_nulls().unique().sort())}"
+    else:
+        mark = ""
+    return words, ", ".join(filter(None, (mark, brackets)))
+
+
+def _unit(words: pl.Series) -> str:
+    """The unit, or the code of money, that all words have beside one number; else nothing."""
+    units = words.str.replace(NUMBER, "").str.strip_chars(" +-").unique()
+    unit = str(units[0]) if len(units) == 1 else ""
+    known = unit in CODES or (units.str.contains(UNIT)[0] and words.str.ends_with(unit).all())
+    return unit if unit and known else ""
 
 
 def _dates(column: pl.Series, words: pl.Series) -> Converted | None:

@@ -126,6 +126,6 @@ def test_large_numbers_stay_what_they_are_and_text_is_refused(client, tmp_path):
     assert read_parquet(tmp_path / "t.parquet").compute()[:, 0].tolist() == times
     pq.write_table(pa.table({"x": [1.0], "colour": ["red"]}), tmp_path / "c.parquet")
     with pytest.raises(
-        ValueError, match="column 'colour' holds text, which is understood only of a pool that is read into memory"
+        ValueError, match="column 'colour' holds text, which can be a feature only if the pool is read into memory"
     ):
         read_parquet(tmp_path / "c.parquet")

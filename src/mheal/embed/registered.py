@@ -1,0 +1,54 @@
+"""Methods that other installed packages add.
+
+A package names its function in its pyproject.toml, and `--embed dec` then finds it:
+
+    [project.entry-points."mheal.embeddings"]
+    dec = "package.module:function"
+
+It is called as function(X, option=, seed=, progress=), and returns a row of finite numbers for each of X.
+
+X : of a table or an array its columns as they are, (rows, columns); of images their pixels in [0, 1], (images, height,
+    width) or (images, height, width, 3). No two rows are equal
+option : what stands behind the colon, as "20" in dec:20; else ""
+seed : of what is randomized
+progress : called with (done, total, what); or None
+"""
+
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import UserError, user_code
+from ..runtime.progress import Progress
+
+GROUP = "mheal.embeddings"
+
+
+def names() -> list[str]:
+    """Names of the methods that installed packages add. No package is loaded for it."""
+    return sorted(_found().names)
+
+
+def encode(
+    X: npt.NDArray[Any], name: str, option: str, seed: int, progress: Progress | None
+) -> tuple[npt.NDArray[Any], str]:
+    """Vectors by the method of this name; and what they are, in words."""
+    entry = _found()[name]
+    whose = f"the method {name!r} of {entry.dist.name if entry.dist else entry.module}"
+    with user_code(f"{whose} cannot be loaded from {entry.value}", "install that package again, or another version"):
+        function = entry.load()
+    if not callable(function):
+        raise UserError(f"{whose} is no function: {entry.value}")
+    with user_code(f"{whose} failed", "see its documentation"):
+        made = np.asarray(function(X, option=option, seed=seed, progress=progress))
+    if made.ndim != 2 or len(made) != len(X) or made.dtype.kind not in "fiu" or not np.isfinite(made).all():
+        wrong = f"{whose} returned {made.dtype} {made.shape}"
+        raise UserError(f"{wrong}, not a row of finite numbers for each of the {len(X):,} items")
+    return made, f"{name} to {made.shape[1]} column{'s' if made.shape[1] > 1 else ''}"
+
+
+def _found() -> Any:
+    with user_code("cannot list the methods that installed packages add", "look for a damaged entry_points.txt"):
+        return entry_points(group=GROUP)
