@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..exceptions import UserError
-from ..runtime.files import Lock
 from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
 from .options import Estimator, FirstSeed, Force, PoolOptions, Quiet, from_fields, names, option
@@ -68,13 +67,14 @@ def compare(
     from ..runtime.progress import as_progress
     from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
 
-    context.with_resource(Lock(out))  # no other run works in the folder
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     files = curves_csv, curves_png, page = [out / name for name in FILES]
     used = inputs(pool, target=str(named_array(target)[0]))
-    outputs = Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
+    outputs = context.with_resource(
+        Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
+    )
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
     if answers := answers_in(options, source, labels, labelled):

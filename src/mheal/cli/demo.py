@@ -36,13 +36,14 @@ def demo(
     from ..runtime.progress import as_progress
 
     files = [out / name for name in ("curves.png", "picks.png", "runs.csv")]
-    outputs = Outputs([("--out", file) for file in files], force=force, record=out / f"demo{SUFFIX}", make_folder=True)
-    with as_progress(True, console) as progress:
-        curves = run(budget, range(seed, seed + seeds), progress)
-    with outputs.writing(*files) as (curves_png, picks_png, runs_csv):
-        curves.plot(curves_png)
-        draw_picks(budget, seed, picks_png)
-        save(curves, runs_csv)
+    listed, record = [("--out", file) for file in files], out / f"demo{SUFFIX}"
+    with Outputs(listed, force=force, record=record, make_folder=True) as outputs:
+        with as_progress(True, console) as progress:
+            curves = run(budget, range(seed, seed + seeds), progress)
+        with outputs.writing(*files) as (curves_png, picks_png, runs_csv):
+            curves.plot(curves_png)
+            draw_picks(budget, seed, picks_png)
+            save(curves, runs_csv)
     if not quiet:
         cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
         for row in curves.table().to_dicts():

@@ -32,9 +32,9 @@ def embed(
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
-    outputs = Outputs([("--out", out)], inputs(options.pool), force=force)
-    source = read(options, console, seed)
-    say_source(options.pool, source, console)
-    with outputs.writing(out) as parts, parts[0].open("wb") as file:
-        np.save(file, source.X)
+    with Outputs([("--out", out)], inputs(options.pool), force=force) as outputs:
+        source = read(options, console, seed)
+        say_source(options.pool, source, console)
+        with outputs.writing(out) as parts, parts[0].open("wb") as file:
+            np.save(file, source.X)
     console.print(f"Written: {out}, {source.X.shape[0]:,} × {source.X.shape[1]} {source.X.dtype}")

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ..exceptions import UserError
 from .console import messages, show_report
 from .options import LABELS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, option
@@ -13,6 +15,7 @@ AHEAD = "How many further labels to predict for. Default: 1000, at most half the
 
 @from_fields
 def plan(
+    context: typer.Context,
     options: PoolOptions,
     labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
     target_accuracy: Annotated[float | None, option("SHARE", TARGET)] = None,
@@ -46,9 +49,9 @@ def plan(
     check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
-    read = inputs(options.pool, labeled=labeled)
-    outputs = None if plot is None else Outputs([("--plot", plot)], read, force=force)
     resolve_estimator(estimator)
+    drawn = [] if plot is None else [("--plot", plot)]
+    outputs = context.with_resource(Outputs(drawn, inputs(options.pool, labeled=labeled), force=force))
     source, known = read_with_labels(options, labeled, console, seed)
     X = usable(source.X, options.pool)
     made: CoveragePlan | AccuracyPlan
@@ -66,7 +69,7 @@ def plan(
     say_source(options.pool, source, console)
     say_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
-    if plot is not None and outputs is not None:
+    if plot is not None:
         with outputs.writing(plot) as parts:
             parts[0].write_bytes(made.picture())
         console.print(f"Written: {plot}")

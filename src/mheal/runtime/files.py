@@ -170,20 +170,28 @@ def _locked(file: Path, mode: str, wait: bool = False) -> IO[bytes]:
 
 
 class Lock:
-    """A folder that one process uses at a time, until it ends or is killed; for all where the system has no locks."""
+    """A folder, or one file in it, that one process uses at a time, until it ends or is killed.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.file = folder, folder / LOCK
+    Where the system has no locks, several may use it.
+    """
+
+    def __init__(self, folder: Path, name: str | None = None) -> None:
+        self.folder, self.file = folder, folder / (LOCK if name is None else f"{name}.lock")
+        self._use = f"at work in {folder}" if name is None else f"writing {folder / name}"
         self._held: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Lock the folder; OtherRun if another process has."""
+        """Lock it, and note which process has; OtherRun if another one has."""
         if fcntl is not None and self._held is None:
             try:
                 self._held = _locked(self.file, "ab")
             except BlockingIOError:
-                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-                raise OtherRun(at_work) from None
+                with suppress(OSError):  # it may be released by now
+                    self._use += f" (process {self.file.read_text()})"
+                raise OtherRun(f"another run is {self._use}: wait until it is done, or choose another name") from None
+            self._held.truncate(0)  # a process that was killed is noted there
+            self._held.write(f"{os.getpid()}".encode())
+            self._held.flush()
 
     def drop(self) -> None:
         """Release it, and delete the file."""
@@ -193,11 +201,10 @@ class Lock:
             self._held = None
 
     def __enter__(self) -> None:
-        """Lock the folder, which is made if it is not there."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise UserFileError(f"{self.folder} is a file: give the name of a folder")
+        """Lock it; the folder is made if it is not there."""
+        refuse_folder(self.file, make_folder=True)
         self._made = not self.folder.exists()
-        with writing(self.folder):
+        with writing(self.file):
             self.folder.mkdir(parents=True, exist_ok=True)
             self.take()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import UserError, UserFileError
-from .files import reading, refuse_folder, replacing
+from .files import Lock, reading, refuse_folder, replacing
 
 SUFFIX = ".mheal.json"
 FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
@@ -27,9 +27,11 @@ def record_of(file: Path) -> Path:
 
 
 class Outputs:
-    """The files that a command writes, and the record of them. They are checked at once, before any work.
+    """The files that a command writes, and the record of them. No other run can write them while a `with` block runs.
 
-    files : each with the option that names it
+    They are checked when the block begins, before any work, and again before they are written.
+
+    files : each with the option that names it; perhaps none
     record : by default beside the first file
     inputs : the files that the command reads, by what they are
     force : whether files may be replaced that mheal did not write, or that were changed since
@@ -40,29 +42,41 @@ class Outputs:
         self, files: Sequence[tuple[str, Path]], inputs: Mapping[str, Iterable[Path]] | None = None, *,
         force: bool = False, record: Path | None = None, make_folder: bool = False,
     ) -> None:  # fmt: skip
-        self.record = record or record_of(files[0][1])
-        self.files = [*files, (files[0][0], self.record)]
+        self.record = record or (record_of(files[0][1]) if files else Path())
+        self.files = [*files, (files[0][0], self.record)] if files else []
         self.force, self.make_folder = force, make_folder
         pairs = [(path, name) for name, paths in (inputs or {}).items() for path in paths]
         self._inputs = {one: name for path, name in pairs if (one := _identity(path))}
+        self._locks = ExitStack()
+
+    def __enter__(self) -> "Outputs":
         places = [_place(file) for _, file in self.files]
         for at, (option, file) in enumerate(self.files):
+            refuse_folder(file, self.make_folder)
             if places[at] in places[:at]:
                 raise UserError(f"{file} would be written twice: give {option} another name")
-        self.check()
+            if os.path.exists(file) and not os.path.isfile(file):
+                raise UserFileError(f"{file} is a folder or a device: give {option} another name")
+        with ExitStack() as locks:
+            for _, file in self.files[:-1]:
+                written = Path(os.path.realpath(file)) if file.is_symlink() else file
+                locks.enter_context(Lock(written.parent, written.name))
+            self.check()
+            self._locks = locks.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._locks.close()
 
     def check(self) -> dict[Path, str]:
-        """Refuse what may not be replaced, and folders that are not there; the digests of files that mheal wrote."""
+        """Refuse what may not be replaced; the digests of files that mheal wrote."""
         ours = {}
         for option, file in self.files:
-            refuse_folder(file, self.make_folder)
             identity = _identity(file)
             if identity is None:  # nothing there
                 continue
             if identity in self._inputs:
                 raise UserError(f"{file} is an input ({self._inputs[identity]}): give {option} another name")
-            if not file.is_file():
-                raise UserFileError(f"{file} is a folder or a device: give {option} another name")
             if file == self.record and _read(file) is not None:
                 continue
             digests = self._digests(file)
@@ -147,11 +161,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _sync(*paths: Path) -> None:
     """Let the disk have files and folders, before something that relies on them."""
     for path in paths:
-        if not path.is_dir():
-            with path.open("rb+") as file:
-                os.fsync(file)
-        elif os.name == "posix":
-            handle = os.open(path, os.O_RDONLY)
+        if not path.is_dir() or os.name == "posix":
+            handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
             try:
                 os.fsync(handle)
             finally:
