@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 from .console import messages, show_report
-from .options import FirstSeed, Force, Quiet, option
+from .options import SPLITS, Force, Quiet, Seed, option
 
 
 def demo(
     out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = Path("demo"),
     budget: Annotated[int, option("N", "Number of labels.", "--budget", "-b", min=10)] = 100,
-    seeds: Annotated[int, option("N", "Random splits to average over.", min=1)] = 10,
-    seed: FirstSeed = 0,
+    seeds: Annotated[int, option("N", SPLITS, min=1)] = 10,
+    seed: Seed = 0,
     examples: Annotated[bool, option(None, "Write example files into this folder; pick nothing.", "--files")] = False,
     force: Force = False,
     quiet: Quiet = False,

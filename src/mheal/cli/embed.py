@@ -18,9 +18,9 @@ def embed(
 ) -> None:
     """Turn a pool into vectors once, to use them many times.
 
-    Row i of the file is item i of the pool, less the items that are left out. Rows have unit length, except pixels,
-    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool too.
-    simclr trains on the images for 100 epochs, which takes a GPU; simclr:20 takes 20.
+    Row i of the file is item i of the pool, without the items that are left out. Rows have unit length, except pixels,
+    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool in the
+    same way. simclr trains on the images for 100 epochs, for which you need a GPU; simclr:20 trains for 20.
 
     Example: mheal embed images --embed pca --out vectors.npy
     """

@@ -1,5 +1,6 @@
 """`mheal plan`: how many labels are needed, and when to stop."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from ..exceptions import UserError
 from .console import messages, show_report
-from .options import LABELS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, option
+from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
 AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
@@ -17,7 +18,7 @@ AHEAD = "How many further labels to predict for. Default: 1000, at most half the
 def plan(
     context: typer.Context,
     options: PoolOptions,
-    labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
+    labeled: Labeled = None,
     target_accuracy: Annotated[float | None, option("SHARE", TARGET)] = None,
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
@@ -43,7 +44,7 @@ def plan(
     from ..evaluate.plan import check_target
     from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
-    from .pool import inputs, read_with_labels, say_labels, say_source, usable
+    from .pool import inputs, read, read_with_labels, say_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
@@ -52,7 +53,7 @@ def plan(
     resolve_estimator(estimator)
     drawn = [] if plot is None else [("--plot", plot)]
     outputs = context.with_resource(Outputs(drawn, inputs(options.pool, labeled=labeled), force=force))
-    source, known = read_with_labels(options, labeled, console, seed)
+    source, known = read_with_labels(partial(read, options, console, seed), options, labeled, console)
     X = usable(source.X, options.pool)
     made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
