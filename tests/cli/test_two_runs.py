@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from mheal.cli import main
+from commands import run
 
 pytest.importorskip("fcntl")
 RECORD = Path("picks.csv.mheal.json")
@@ -39,13 +39,13 @@ def paused():
     """Start a run that stops just before it puts its first file of a name in place."""
     started = []
 
-    def run(name, line):
+    def begin(name, line):
         process = start("-c", PAUSED, name, *shlex.split(line))
         started.append(process)
         assert process.stdout.readline() == "paused\n"
         return process
 
-    yield run
+    yield begin
     for process in started:
         process.kill()
         process.communicate()
@@ -57,24 +57,24 @@ def assert_a_pair(folder):
     content = (folder / "picks.csv").read_bytes()
     assert record["files"]["picks.csv"][0] == hashlib.sha256(content).hexdigest()
     assert len(pl.read_csv(content)) == record["parameters"]["budget"] == record["picks"]["count"]
-    assert not [*folder.glob("*.lock"), *folder.glob(".*")]
+    assert not list(folder.glob(".*"))
 
 
 @pytest.mark.parametrize("name", ["picks.csv", RECORD.name])
 def test_a_run_that_finds_another_one_at_its_output_names_it_and_stops(name, paused, desk, capfd):
-    assert main(["select", "digits.npy", "-b", "3", "-q"]) == 0
+    assert run("select digits.npy -b 3 -q") == 0
     first = paused(name, "select digits.npy -b 5 -q")
     for line in ("select digits.npy -b 7", "select digits.npy -b 7 --force", f"select --rerun {RECORD}"):
-        assert main([*line.split(), "-q"]) == 2
+        assert run(f"{line} -q") == 2
         err = capfd.readouterr().err
         assert err.startswith(f"mheal: another run is writing picks.csv (process {first.pid}): ")
         assert err.count("\n") == 1
-    assert main(["select", "digits.npy", "-b", "7", "-q", "-o", "other.csv"]) == 0
+    assert run("select digits.npy -b 7 -q -o other.csv") == 0
     first.communicate("go on\n")
     assert first.returncode == 0
     assert_a_pair(desk)
     assert len(pl.read_csv("picks.csv")) == 5
-    assert main(["select", "digits.npy", "-b", "7", "-q"]) == 0
+    assert run("select digits.npy -b 7 -q") == 0
     assert_a_pair(desk)
 
 
@@ -82,8 +82,8 @@ def test_a_run_that_was_killed_holds_nobody_up(paused, desk):
     first = paused("picks.csv", "select digits.npy -b 5 -q")
     first.send_signal(signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
-    assert Path("picks.csv.lock").exists()
-    assert main(["select", "digits.npy", "-b", "7", "-q"]) == 0
+    assert Path(".picks.csv.mheal-lock").exists()
+    assert run("select digits.npy -b 7 -q") == 0
     assert_a_pair(desk)
 
 
@@ -104,18 +104,18 @@ SELECT = "select digits.npy -b 5 -q -o"
 def test_every_file_that_a_command_writes_is_written_by_one_run(name, line, other, where, paused, desk, capfd):
     Path("link.csv").symlink_to("out.csv")
     first = paused(name, line)
-    assert main(other.split()) == 2
+    assert run(other) == 2
     assert f"{where} (process {first.pid})" in capfd.readouterr().err
     first.communicate("go on\n")
     assert first.returncode == 0
-    assert not list(desk.rglob("*.lock"))
+    assert not list(desk.rglob(".*"))
 
 
 def test_runs_that_start_together_leave_one_whole_pair(desk):
     runs = [start("-m", "mheal", "select", "digits.npy", "-b", str(budget), "-q") for budget in (11, 12, 13, 14)]
-    for run in runs:
-        error = run.communicate()[1]
-        assert run.returncode == (2 if "mheal: another run is writing picks.csv (process" in error else 0)
-    assert 0 in [run.returncode for run in runs]
+    for process in runs:
+        error = process.communicate()[1]
+        assert process.returncode == (2 if "mheal: another run is writing picks.csv (process" in error else 0)
+    assert 0 in [process.returncode for process in runs]
     assert_a_pair(desk)
-    assert main(["select", "digits.npy", "-b", "7", "-q"]) == 0
+    assert run("select digits.npy -b 7 -q") == 0

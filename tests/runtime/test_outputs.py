@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mheal.exceptions import UserError, UserFileError
-from mheal.runtime.outputs import Outputs, record_of
+from mheal.runtime.outputs import SUFFIX, Outputs
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def test_names_that_are_not_utf8_are_recorded(here):
         outputs = Outputs([("--out", file)])
         with outputs, outputs.writing(file, about={"name": file.name}) as parts:
             parts[0].write_text(text)
-    assert json.loads(record_of(file).read_text())["name"] == file.name
+    assert json.loads(file.with_name(f"{file.name}{SUFFIX}").read_text())["name"] == file.name
 
 
 KILLED = """

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
 from .files import LOCK, MISTYPED, Lock, OtherRun, allocate, reading, replacing, writing
-from .memory import MemoryLimit, memory_map
+from .memory import MemoryLimit, memory_map, resident
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -70,7 +70,7 @@ class NullCheckpoint:
 
     def room(self) -> int:
         """Bytes of memory that may still be taken."""
-        return 2**63 if self.limit is None else self.limit.room()
+        return 2**63 if self.limit is None else max(0, self.limit.limit - resident())
 
     def yield_point(self) -> None:
         """Called between parts of work on the pool: keeps the memory limit, if there is one."""

@@ -21,11 +21,6 @@ SUFFIX = ".mheal.json"
 FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
 
 
-def record_of(file: Path) -> Path:
-    """The record beside a file: picks.csv.mheal.json of picks.csv."""
-    return file.with_name(file.name + SUFFIX)
-
-
 class Outputs:
     """The files that a command writes, and the record of them. No other run can write them while a `with` block runs.
 
@@ -42,7 +37,7 @@ class Outputs:
         self, files: Sequence[tuple[str, Path]], inputs: Mapping[str, Iterable[Path]] | None = None, *,
         force: bool = False, record: Path | None = None, make_folder: bool = False,
     ) -> None:  # fmt: skip
-        self.record = record or (record_of(files[0][1]) if files else Path())
+        self.record = record or Path(f"{files[0][1] if files else ''}{SUFFIX}")
         self.files = [*files, (files[0][0], self.record)] if files else []
         self.force, self.make_folder = force, make_folder
         pairs = [(path, name) for name, paths in (inputs or {}).items() for path in paths]
@@ -59,7 +54,7 @@ class Outputs:
                 raise UserFileError(f"{file} is a folder or a device: give {option} another name")
         with ExitStack() as locks:
             for _, file in self.files[:-1]:
-                written = Path(os.path.realpath(file)) if file.is_symlink() else file
+                written = Path(os.path.realpath(file)) if os.path.islink(file) else file
                 locks.enter_context(Lock(written.parent, written.name))
             self.check()
             self._locks = locks.pop_all()
@@ -95,7 +90,7 @@ class Outputs:
         """
         folder = _place(self.record).parent
         with ExitStack() as stack:
-            parts = [stack.enter_context(replacing(file, self.make_folder)) for file in files]
+            parts = [stack.enter_context(replacing(file)) for file in files]
             yield parts
             ours = self.check()
             written = dict(_read(self.record) or {})
@@ -103,7 +98,7 @@ class Outputs:
                 name = Path(os.path.relpath(_place(file), folder)).as_posix()
                 written[name] = list(dict.fromkeys([sha256(part), ours.get(file, sha256(part))]))
             text = json.dumps({"mheal": __version__, **(about or {}), FILES: written}, indent=1, ensure_ascii=False)
-            with replacing(self.record, self.make_folder) as record:
+            with replacing(self.record) as record:
                 record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
                 _sync(record, *parts)
             _sync(folder)
