@@ -98,7 +98,7 @@ def compare(
     steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
     units = [(name, split) for split in splits for name in chosen]
-    # A unit with other budgets runs again: between them, some strategies learn.
+    # A unit that was measured at other budgets runs again, since some strategies learn between two budgets.
     done = {unit for unit in units if measured.get(unit) == steps}
     todo = runs(X, labels, chosen, steps, estimator, splits, metric, max_pool=max_pool, done=done)
 
@@ -178,7 +178,7 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
 
 
 def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> None:
-    """Write all units anew, so that a kill at any moment leaves whole ones: by seed, then by strategy as named."""
+    """Write all units again, by seed and then by strategy as named; a kill at any moment leaves complete units."""
     from ..evaluate import Curves
 
     place = {name: at for at, name in enumerate(strategies)}

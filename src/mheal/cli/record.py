@@ -74,7 +74,7 @@ def _flaw(record: Any) -> str | None:
 
 
 def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
-    """The request in a record, with paths as seen from here; what was `typed` beside --rerun counts instead.
+    """The request in a record, with paths relative to this folder; options `typed` beside --rerun replace its own.
 
     A record does not decide what to connect to, which code to import, or what to read outside its folder.
     """

@@ -19,8 +19,8 @@ try:
 except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
-BROKEN = (ValueError, EOFError)  # what readers raise for a broken file, or one of another kind
-READERS = {"polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy"}  # modules of which any error is that
+BROKEN = (ValueError, EOFError)  # what readers raise for a file that is broken, or of another kind
+READERS = {"polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy"}  # any error of these is that
 READERS |= {"zipfile", "json", "ast", "tokenize", "_csv", "zlib", "struct"}
 MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
 CUT = "it ends too early"  # what EOFErrors without a message mean

@@ -40,8 +40,7 @@ class Outputs:
         self.record = record or Path(f"{files[0][1] if files else ''}{SUFFIX}")
         self.files = [*files, (files[0][0], self.record)] if files else []
         self.force, self.make_folder = force, make_folder
-        pairs = [(path, name) for name, paths in (inputs or {}).items() for path in paths]
-        self._inputs = {one: name for path, name in pairs if (one := _identity(path))}
+        self._inputs = {at: name for name, paths in (inputs or {}).items() for path in paths if (at := _identity(path))}
         self._locks = ExitStack()
 
     def __enter__(self) -> "Outputs":
