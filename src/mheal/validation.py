@@ -57,7 +57,7 @@ def refuse_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def refuse_shape(shape: tuple[int, ...]) -> None:
-    """Raise the error for X that has not two dimensions, or nothing in them."""
+    """Refuse X that has not two dimensions, or that is empty."""
     if len(shape) != 2:
         hint = "X.reshape(-1, 1) if it is one feature" if len(shape) == 1 else "X.reshape(len(X), -1)"
         raise UserError(f"X must have rows and columns, but has {len(shape)} dimension(s): try {hint}")

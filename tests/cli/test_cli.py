@@ -12,6 +12,7 @@ from mheal.cli import main
 from mheal.cli.demo import demo
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
+COMMANDS = ("select", "compare", "plan", "embed", "strategies", "datasets", "datasets list", "datasets get", "demo")
 SLOW = {"numpy", "scipy", "sklearn", "numba", *HEAVY}
 
 
@@ -19,11 +20,12 @@ def python(*args):
     return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("line", [["--help"], ["select", "--help"], ["compare", "--help"], ["plan", "--help"]])
+@pytest.mark.parametrize("line", ["--help", *(f"{name} -h" for name in COMMANDS)])
 def test_help_answers_at_once_since_it_loads_nothing_slow(line):
-    code = f"import sys; from mheal.cli import main; main({line}); print('loaded', *sys.modules)"
+    code = f"import sys; from mheal.cli import main; main({line.split()}); print('loaded', *sys.modules)"
     shown, _, loaded = python("-c", code).rpartition("loaded")
     assert "Usage: mheal" in shown
+    assert "Example: mheal" in shown or line == "--help"
     assert not SLOW & set(loaded.split())
 
 

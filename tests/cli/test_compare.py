@@ -155,7 +155,7 @@ def test_rows_without_labels_are_left_out_and_said(digits_csv, capsys):
         (["digits.csv", "-t", "label", "--columns", "p1,label"], "label"),
         (["digits.csv", "-t", "label", "--without", "p99"], "p99"),
         (["digits.csv", "-t", "label", "--max-pool", "5"], "max_pool"),
-        (["digits.csv", "-t", "label", "--out", "taken"], "taken is a file"),
+        (["digits.csv", "-t", "label", "--out", "taken"], "taken' is a file"),
         (["digits.csv", "-t", "short.npy"], "short.npy has 3 labels"),
         (["gap.npy", "-t", "y.npy"], "gap.npy: X has NaN at row 7"),
         (["flat.npy", "-t", "y.npy"], "flat.npy: all rows are equal"),

@@ -1,22 +1,13 @@
 """`mheal select --deduplicate`: rows that equal an earlier one are left out among images, and count in tables."""
 
 import json
-import shlex
 import shutil
 
 import numpy as np
 import polars as pl
 import pytest
 
-from mheal.cli import main
-
-
-def run(line):
-    return main(shlex.split(line))
-
-
-def rows(file="picks.csv"):
-    return pl.read_csv(file)["row"].to_numpy()
+from commands import rows, run
 
 
 @pytest.fixture

@@ -1,20 +1,15 @@
 """`mheal select --device`: the same picks, made elsewhere."""
 
 import json
-import shlex
 import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
-from mheal.cli import main
+from commands import run
 
 TORCH_CPU = "cpu:0"  # what torch calls the CPU, where `cpu` alone means our own kernels
-
-
-def run(line):
-    return main(shlex.split(line))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """`mheal select --labeled` with classes: rows that a model of them is uncertain about are preferred."""
 
 import json
-import shlex
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,21 +10,13 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import mheal
-from mheal.cli import main
+from commands import rows, run
 from mheal.estimators import fit_on_pool
 
 X, y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
 FIRST = mheal.select(X, 100).indices
 PROBA = fit_on_pool("logistic+knn", 0, X, FIRST, y[FIRST]).predict_proba(X)
-
-
-def run(line):
-    return main(shlex.split(line))
-
-
-def rows(file="picks.csv"):
-    return pl.read_csv(file)["row"].to_numpy()
 
 
 def uncertainty(rows):

@@ -11,15 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mheal.cli import main
+from commands import run
 from mheal.cli.console import size
 from mheal.cli.cost import needed, refuse_small_limit
 from mheal.cli.options import parse_size
 from mheal.runtime.checkpoint import Checkpoint
-
-
-def run(line):
-    return main(shlex.split(line))
 
 
 class Killed(BaseException):

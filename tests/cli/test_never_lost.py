@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +11,9 @@ import polars as pl
 import pytest
 
 import mheal
-from mheal.cli import main
+from commands import run
 
 RECORD = "picks.csv.mheal.json"
-
-
-def run(line):
-    return main(shlex.split(line))
 
 
 def contents(folder):

@@ -11,14 +11,10 @@ import polars as pl
 import pytest
 
 import mheal
-from mheal.cli import main
+from commands import run
 from mheal.runtime.checkpoint import Checkpoint
 
 LIMIT = "--max-memory 3GB"
-
-
-def run(line):
-    return main(shlex.split(line))
 
 
 @pytest.mark.parametrize("strategy", ["mheal", "mheal-paper", "random"])

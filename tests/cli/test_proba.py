@@ -1,26 +1,16 @@
 """`mheal select --proba`: rows that your own model is uncertain about are preferred."""
 
-import shlex
-
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from mheal.cli import main
+from commands import rows, run
 
 X, y = load_digits(return_X_y=True)
 FIRST = np.random.default_rng(0).permutation(len(X))[:100]
 PROBA = LogisticRegression(max_iter=300).fit(X[FIRST], y[FIRST]).predict_proba(X)
-
-
-def run(line):
-    return main(shlex.split(line))
-
-
-def rows(file="picks.csv"):
-    return pl.read_csv(file)["row"].to_numpy()
 
 
 def uncertainty(picks):

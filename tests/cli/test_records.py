@@ -1,7 +1,6 @@
 """Records of runs: what --rerun repeats, what it refuses, and what it takes from the command line."""
 
 import json
-import shlex
 import signal
 import subprocess
 import sys
@@ -10,13 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from mheal.cli import main
+from commands import run
 
 RECORD = "picks.csv.mheal.json"
-
-
-def run(line):
-    return main(shlex.split(line))
 
 
 def contents(folder):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from mheal.runtime.checkpoint import LOCK, Checkpoint, OtherRun, kept_unless_mis
 from mheal.runtime.files import Lock
 
 pytest.importorskip("fcntl")
-AT_WORK = "another run is at work in {}: wait until it is done, or choose another folder"
+AT_WORK = "another run is at work in {} (process {}): wait until it is done, or choose another name"
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_second_process_is_refused_until_the_first_is_done(holding, tmp_path):
     first = holding(folder)
     before = sorted(path.name for path in folder.iterdir())
     run = Checkpoint(folder)
-    with pytest.raises(OtherRun, match=AT_WORK.format(folder)), kept_unless_mistaken(run):
+    with pytest.raises(OtherRun, match=re.escape(AT_WORK.format(folder, first.pid))), kept_unless_mistaken(run):
         run.begin({"seed": 0})
     run.end()  # which is not ours to delete
     assert sorted(path.name for path in folder.iterdir()) == before
@@ -75,11 +76,11 @@ def test_what_a_killed_process_has_left_is_taken_up_at_once(holding, tmp_path):
 def test_the_command_says_in_one_line_which_folder_is_in_use(holding, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pool.csv").write_text("a\n" + "\n".join(str(7 * i % 50) for i in range(50)))
-    holding("work/picks")
+    first = holding("work/picks")
     command = ["select", "pool.csv", "-b", "5", "--max-memory", "3GB"]
     assert main([*command, "--checkpoint", "work"]) == 2
     printed = capfd.readouterr().err.splitlines()[-1]
-    assert printed == f"mheal: {AT_WORK.format('work/picks')}"
+    assert printed == f"mheal: {AT_WORK.format('work/picks', first.pid)}"
     assert (tmp_path / "work" / "picks" / "manifest.json").exists()
     assert main([*command, "--checkpoint", "other"]) == 0
     assert not (tmp_path / "other").exists()
@@ -129,22 +130,14 @@ def test_systems_and_disks_without_locks_do_without(tmp_path, monkeypatch):
 
 
 def test_two_runs_in_one_folder_are_refused_and_an_empty_folder_is_not_left(holding, tmp_path):
-    holding(tmp_path / "out")
-    with pytest.raises(OtherRun, match=AT_WORK.format(tmp_path / "out")), Lock(tmp_path / "out"):
+    first = holding(tmp_path / "out")
+    at_work = re.escape(AT_WORK.format(tmp_path / "out", first.pid))
+    with pytest.raises(OtherRun, match=at_work), Lock(tmp_path / "out"):
         raise AssertionError
     assert (tmp_path / "out").exists()
     with Lock(tmp_path / "deep" / "new"):
         assert (tmp_path / "deep" / "new").is_dir()
     assert not (tmp_path / "deep" / "new").exists()
     (tmp_path / "file").touch()
-    with pytest.raises(UserFileError, match="file is a file"), Lock(tmp_path / "file"):
+    with pytest.raises(UserFileError, match="file' is a file, not a folder"), Lock(tmp_path / "file"):
         raise AssertionError
-
-
-def test_compare_works_alone_in_its_folder(holding, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pool.csv").write_text("a,label\n" + "\n".join(f"{7 * i % 50},{i % 2}" for i in range(50)))
-    holding("results")
-    assert main(["compare", "pool.csv", "-t", "label", "--seeds", "1", "-o", "results"]) == 2
-    assert capfd.readouterr().err == f"mheal: {AT_WORK.format('results')}\n"
-    assert not (tmp_path / "results" / "settings.json").exists()

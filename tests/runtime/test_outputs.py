@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mheal.exceptions import UserError, UserFileError
-from mheal.runtime.outputs import Outputs, record_of
+from mheal.runtime.outputs import SUFFIX, Outputs
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,10 @@ def here(tmp_path, monkeypatch):
 
 def write(folder, content, force=False, **inputs):
     files = folder / "picks.csv", folder / "map.png"
-    outputs = Outputs([("--out", files[0]), ("--plot", files[1])], inputs, force=force)
-    with outputs.writing(*files, about={"content": content}) as parts:
+    with (
+        Outputs([("--out", files[0]), ("--plot", files[1])], inputs, force=force) as outputs,
+        outputs.writing(*files, about={"content": content}) as parts,
+    ):
         for part in parts:
             part.write_text(content)
     return outputs
@@ -66,13 +68,14 @@ def test_other_records_in_the_folder_may_hold_anything(here):
 def test_a_copy_under_another_name_is_somebodys(here):
     write(here, "one")
     (here / "picks.csv").rename(here / "copy.csv")
-    with pytest.raises(UserError, match="was not written by mheal"):
-        Outputs([("--out", here / "copy.csv")])
+    with pytest.raises(UserError, match="was not written by mheal"), Outputs([("--out", here / "copy.csv")]):
+        raise AssertionError
 
 
 def test_a_file_of_one_run_may_be_replaced_by_another_in_the_folder(here):
     write(here, "one")
-    Outputs([("--out", here / "other.csv"), ("--plot", here / "map.png")])
+    with Outputs([("--out", here / "other.csv"), ("--plot", here / "map.png")]) as outputs:
+        assert list(outputs.check()) == [here / "map.png"]
 
 
 @pytest.mark.parametrize("name", ["picks.csv", "sub/../picks.csv", "hard.csv", "soft.csv"])
@@ -111,8 +114,9 @@ def test_what_appears_during_the_work_is_not_replaced(here):
 def test_other_names_that_cannot_be(here, files, words):
     (here / "sub").mkdir()
     (here / "file").touch()
-    with pytest.raises(UserError, match=words):
-        Outputs([("--out", type(here)(name)) for name in files], force=True)
+    outputs = Outputs([("--out", type(here)(name)) for name in files], force=True)
+    with pytest.raises(UserError, match=words), outputs:
+        raise AssertionError
 
 
 def test_a_failure_leaves_everything_as_it_was(here):
@@ -125,22 +129,24 @@ def test_a_failure_leaves_everything_as_it_was(here):
 
 def test_a_folder_is_made_where_that_is_wanted(here):
     outputs = Outputs([("--out", here / "new" / "a.csv")], record=here / "new" / "all.json", make_folder=True)
-    assert not (here / "new").exists()
     for name in ("one", "two"):
-        with outputs.writing(here / "new" / "a.csv", about={}) as parts:
+        with outputs, outputs.writing(here / "new" / "a.csv", about={}) as parts:
             parts[0].write_text(name)
     assert sorted(path.name for path in (here / "new").iterdir()) == ["a.csv", "all.json"]
-    with pytest.raises(UserFileError):
-        Outputs([("--out", here / "newer" / "a.csv")])
+    with Outputs([("--out", here / "newest" / "a.csv")], make_folder=True):
+        assert (here / "newest").exists()
+    assert not (here / "newest").exists()  # nothing was written
+    with pytest.raises(UserFileError), Outputs([("--out", here / "newer" / "a.csv")]):
+        raise AssertionError
 
 
 def test_names_that_are_not_utf8_are_recorded(here):
     file = here / os.fsdecode(b"caf\xe9.csv")
     for text in ("one", "two"):
         outputs = Outputs([("--out", file)])
-        with outputs.writing(file, about={"name": file.name}) as parts:
+        with outputs, outputs.writing(file, about={"name": file.name}) as parts:
             parts[0].write_text(text)
-    assert json.loads(record_of(file).read_text())["name"] == file.name
+    assert json.loads(file.with_name(f"{file.name}{SUFFIX}").read_text())["name"] == file.name
 
 
 KILLED = """
@@ -157,7 +163,7 @@ def step(event, args):
             os.kill(os.getpid(), signal.SIGKILL)
 outputs = Outputs([("--out", files[0]), ("--plot", files[1])])
 sys.addaudithook(step)
-with outputs.writing(*files, about={"content": "new"}) as parts:
+with outputs, outputs.writing(*files, about={"content": "new"}) as parts:
     for part in parts:
         part.write_text("new")
 """

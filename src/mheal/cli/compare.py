@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..exceptions import UserError
-from ..runtime.files import Lock
 from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
-from .options import Estimator, FirstSeed, Force, PoolOptions, Quiet, from_fields, names, option
+from .options import SPLITS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, names, option
 
 if TYPE_CHECKING:
     from ..evaluate import Row
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 Unit = tuple[str, int]  # strategy, seed
 BUDGETS = (10, 20, 50, 100, 200)
 TARGET = (
-    "The labels: a column, an array of the .npz file, the word folder where each class of images has one, or a file "
+    "The labels: a column, an array of the .npz file, the word folder if each class of images has one, or a file "
     "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
 )
-STRATEGIES = "Names, or all: those that train no network of their own. Random is always there."
-STEPS = "Numbers of labels. Default: 10 to 200, at most half the pool."
-METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or any other scorer of scikit-learn."
+STRATEGIES = "Names, or all: those that train no network of their own. random is always added."
+STEPS = "Numbers of labels to compare at. Default: 10 to 200, at most half the pool."
+METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or another scorer of scikit-learn."
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html")
 SETTINGS = "settings.json"  # the record of what is in the folder
@@ -40,21 +39,21 @@ def compare(
     target: Annotated[str, option("COLUMN|FILE", TARGET, "--target", "-t", show_default=False)],
     strategies: Annotated[str, option("A,B", STRATEGIES)] = "mheal,random,coreset,kmeans",
     budgets: Annotated[str | None, option("N,M", STEPS)] = None,
-    seeds: Annotated[int, option("N", "Random splits to average over.", min=1, max=1000)] = 5,
-    seed: FirstSeed = 0,
+    seeds: Annotated[int, option("N", SPLITS, min=1, max=1000)] = 5,
+    seed: Seed = 0,
     estimator: Estimator = "logistic",
     metric: Annotated[str, option("NAME", METRIC)] = "accuracy",
     out: Annotated[Path, option("DIR", "Folder for the results; finished runs in it are kept.", "--out", "-o")] = OUT,
-    max_pool: Annotated[int | None, option("N", "Pick from at most N rows, to be quicker.", min=2)] = None,
+    max_pool: Annotated[int | None, option("N", "Pick from at most N rows, to save time.", min=2)] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Find out on labelled data whether picking beats random, and by how much.
 
-    Hides the labels, lets each strategy pick rows to label, trains a model on them and tests it on held-out rows, on
-    several splits. Prints the metric, labels saved and paired tests against random, and writes curves.csv,
-    curves.png, report.html and settings.json. If interrupted, the same command resumes; strategies, budgets and seeds
-    can be added later.
+    In each split of the data, the labels are hidden, each strategy picks rows to label, and a model is trained on them
+    and tested on held-out rows. Prints the metric, labels saved and paired tests against random, and writes curves.csv,
+    curves.png, report.html and settings.json. The same command resumes an interrupted run; strategies, budgets and
+    seeds can be added later.
 
     Example: mheal compare digits.csv --target label --budgets 20,50 --seeds 3 --out compare
 
@@ -68,13 +67,14 @@ def compare(
     from ..runtime.progress import as_progress
     from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
 
-    context.with_resource(Lock(out))  # no other run works in the folder
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     files = curves_csv, curves_png, page = [out / name for name in FILES]
     used = inputs(pool, target=str(named_array(target)[0]))
-    outputs = Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
+    outputs = context.with_resource(
+        Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
+    )
     source = read(options, console, target=target)
     labelled, labels, described = read_target(target, pool, source)
     if answers := answers_in(options, source, labels, labelled):
@@ -98,7 +98,7 @@ def compare(
     steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
     units = [(name, split) for split in splits for name in chosen]
-    # A unit with other budgets runs again: between them, some strategies learn.
+    # A unit that was measured at other budgets runs again, since some strategies learn between two budgets.
     done = {unit for unit in units if measured.get(unit) == steps}
     todo = runs(X, labels, chosen, steps, estimator, splits, metric, max_pool=max_pool, done=done)
 
@@ -178,7 +178,7 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
 
 
 def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> None:
-    """Write all units anew, so that a kill at any moment leaves whole ones: by seed, then by strategy as named."""
+    """Write all units again, by seed and then by strategy as named; a kill at any moment leaves complete units."""
     from ..evaluate import Curves
 
     place = {name: at for at, name in enumerate(strategies)}

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 from .console import messages, show_report
-from .options import FirstSeed, Force, Quiet, option
+from .options import SPLITS, Force, Quiet, Seed, option
 
 
 def demo(
     out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = Path("demo"),
     budget: Annotated[int, option("N", "Number of labels.", "--budget", "-b", min=10)] = 100,
-    seeds: Annotated[int, option("N", "Random splits to average over.", min=1)] = 10,
-    seed: FirstSeed = 0,
+    seeds: Annotated[int, option("N", SPLITS, min=1)] = 10,
+    seed: Seed = 0,
     examples: Annotated[bool, option(None, "Write example files into this folder; pick nothing.", "--files")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -36,13 +36,14 @@ def demo(
     from ..runtime.progress import as_progress
 
     files = [out / name for name in ("curves.png", "picks.png", "runs.csv")]
-    outputs = Outputs([("--out", file) for file in files], force=force, record=out / f"demo{SUFFIX}", make_folder=True)
-    with as_progress(True, console) as progress:
-        curves = run(budget, range(seed, seed + seeds), progress)
-    with outputs.writing(*files) as (curves_png, picks_png, runs_csv):
-        curves.plot(curves_png)
-        draw_picks(budget, seed, picks_png)
-        save(curves, runs_csv)
+    listed, record = [("--out", file) for file in files], out / f"demo{SUFFIX}"
+    with Outputs(listed, force=force, record=record, make_folder=True) as outputs:
+        with as_progress(True, console) as progress:
+            curves = run(budget, range(seed, seed + seeds), progress)
+        with outputs.writing(*files) as (curves_png, picks_png, runs_csv):
+            curves.plot(curves_png)
+            draw_picks(budget, seed, picks_png)
+            save(curves, runs_csv)
     if not quiet:
         cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
         for row in curves.table().to_dicts():

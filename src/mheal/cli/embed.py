@@ -18,9 +18,9 @@ def embed(
 ) -> None:
     """Turn a pool into vectors once, to use them many times.
 
-    Row i of the file is item i of the pool, less the items that are left out. Rows have unit length, except pixels,
-    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool too.
-    simclr trains on the images for 100 epochs, which takes a GPU; simclr:20 takes 20.
+    Row i of the file is item i of the pool, without the items that are left out. Rows have unit length, except pixels,
+    codes of an autoencoder, columns of a table and rows of fewer than 8 numbers. The other commands embed a pool in the
+    same way. simclr trains on the images for 100 epochs, for which you need a GPU; simclr:20 trains for 20.
 
     Example: mheal embed images --embed pca --out vectors.npy
     """
@@ -32,9 +32,9 @@ def embed(
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
-    outputs = Outputs([("--out", out)], inputs(options.pool), force=force)
-    source = read(options, console, seed)
-    say_source(options.pool, source, console)
-    with outputs.writing(out) as parts, parts[0].open("wb") as file:
-        np.save(file, source.X)
+    with Outputs([("--out", out)], inputs(options.pool), force=force) as outputs:
+        source = read(options, console, seed)
+        say_source(options.pool, source, console)
+        with outputs.writing(out) as parts, parts[0].open("wb") as file:
+            np.save(file, source.X)
     console.print(f"Written: {out}, {source.X.shape[0]:,} × {source.X.shape[1]} {source.X.dtype}")

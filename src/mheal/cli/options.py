@@ -12,15 +12,15 @@ import typer
 from ..exceptions import UserError
 
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
-LABELS = "a table with row or id, and label; or a Label Studio export"
-COLUMNS = "Columns that are features. Default: all numbers, dates and categories, but no labels, ids and codes."
-ALSO = "Columns that are features too, where they would be left out."
-ID = "Column that names each row. Default: one that is named like an id."
-MISSING = "Missing values: impute (fill in the median or most frequent value), drop (leave out the rows), or refuse."
+LABELED = "Labels so far: a table with row or id, and label; or a Label Studio export. These rows are not picked."
+COLUMNS = "Columns to use as features. Default: numbers, dates and categories, but no labels, ids and codes."
+MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
     "sentence:NAME. Default: by the kind of items."
 )
+SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
+FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
 POOL = typer.Argument(
     metavar="POOL",
     help="A .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern.",
@@ -33,14 +33,12 @@ def option(metavar: str | None, help: str, *flags: str, panel: str | None = None
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
+Labeled = Annotated[str | None, option("FILE", LABELED)]
 Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
-SPLITS = "Seed of the first split; the others have the numbers after it."
-FirstSeed = Annotated[int, option("N", SPLITS, min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
-FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
 Force = Annotated[bool, option(None, FORCE, "--force")]
-_feature = partial(option, panel="What the pool's features are")
+_feature = partial(option, panel="Features of the pool")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +47,11 @@ class PoolOptions:
 
     pool: Annotated[str, POOL]
     columns: Annotated[str | None, _feature("A,B", COLUMNS)] = None
-    without: Annotated[str | None, _feature("A,B", "Columns that are not features.")] = None
-    also: Annotated[str | None, _feature("A,B", ALSO, "--with")] = None
+    without: Annotated[str | None, _feature("A,B", "Columns to leave out.")] = None
+    also: Annotated[str | None, _feature("A,B", "Columns to use although they would be left out.", "--with")] = None
     missing: Annotated[str, _feature("NAME", MISSING)] = "impute"
-    id: Annotated[str | None, _feature("COLUMN", ID, "--id")] = None
-    text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.", "--text")] = None
+    id: Annotated[str | None, _feature("COLUMN", "Column of ids. Default: one that is named like ids.")] = None
+    text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.")] = None
     embed: Annotated[str | None, _feature("METHOD", EMBED)] = None
 
     @property

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -29,7 +30,7 @@ from ..tables.names import is_answer
 from ..tables.schema import choose
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
-from .pool import answers_in, labels_in, read_with_labels, say_labels, say_source
+from .pool import answers_in, labels_in, read, read_with_labels, say_labels, say_source
 from .request import Request
 
 Rows = npt.NDArray[np.int64]
@@ -85,14 +86,10 @@ class Job:
         What streaming leaves in memory is freed when other memory is needed, and so does not count.
         """
         request, limit = self.request, self.request.memory_limit
-        if request.scheduler is not None:
-            source = _on_cluster(request)
-            labels = labels_in(request.labeled, source, self.console)
-            if answers := answers_in(request, source, labels.values, labels.rows):
-                source = _on_cluster(request, answers)
-            return source, labels
-        if limit is None:
-            return read_with_labels(request, request.labeled, self.console, request.seed)
+        here = partial(read, request, self.console, request.seed)
+        if limit is None or request.scheduler is not None:
+            anywhere = here if request.scheduler is None else partial(_on_cluster, request)
+            return read_with_labels(anywhere, request, request.labeled, self.console)
         if not get(request.strategy).limits_memory:
             able = ", ".join(name for name in strategies() if get(name).limits_memory)
             raise UserError(f"{request.strategy} does not work within --max-memory: use {able}, or leave it out")
@@ -100,7 +97,7 @@ class Job:
         if shards := shards_to_stream(request.pool, limit, present):
             source, labels = self._streamed(shards, limit, present)
         else:
-            source, labels = read_with_labels(request, request.labeled, self.console, request.seed)
+            source, labels = read_with_labels(here, request, request.labeled, self.console)
             present = memory.resident()
         X, mapped = source.X, isinstance(source.X, np.memmap)
         refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=self.queries_model)

@@ -1,11 +1,14 @@
 """`mheal plan`: how many labels are needed, and when to stop."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ..exceptions import UserError
 from .console import messages, show_report
-from .options import LABELS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, option
+from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
 AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
@@ -13,8 +16,9 @@ AHEAD = "How many further labels to predict for. Default: 1000, at most half the
 
 @from_fields
 def plan(
+    context: typer.Context,
     options: PoolOptions,
-    labeled: Annotated[str | None, option("FILE", f"Labels you have: {LABELS}.")] = None,
+    labeled: Labeled = None,
     target_accuracy: Annotated[float | None, option("SHARE", TARGET)] = None,
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
@@ -40,16 +44,16 @@ def plan(
     from ..evaluate.plan import check_target
     from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
-    from .pool import inputs, read_with_labels, say_labels, say_source, usable
+    from .pool import inputs, read, read_with_labels, say_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
     if plot is not None and plot.suffix.lower() != ".png":
         raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
-    read = inputs(options.pool, labeled=labeled)
-    outputs = None if plot is None else Outputs([("--plot", plot)], read, force=force)
     resolve_estimator(estimator)
-    source, known = read_with_labels(options, labeled, console, seed)
+    drawn = [] if plot is None else [("--plot", plot)]
+    outputs = context.with_resource(Outputs(drawn, inputs(options.pool, labeled=labeled), force=force))
+    source, known = read_with_labels(partial(read, options, console, seed), options, labeled, console)
     X = usable(source.X, options.pool)
     made: CoveragePlan | AccuracyPlan
     with as_progress(True, console) as progress:
@@ -66,7 +70,7 @@ def plan(
     say_source(options.pool, source, console)
     say_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
-    if plot is not None and outputs is not None:
+    if plot is not None:
         with outputs.writing(plot) as parts:
             parts[0].write_bytes(made.picture())
         console.print(f"Written: {plot}")

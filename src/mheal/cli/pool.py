@@ -1,7 +1,7 @@
 """The pool as a command reads it, with a line about its features."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +38,17 @@ def read(
 
 
 def read_with_labels(
-    options: PoolOptions, labeled: str | None, console: Console, seed: int = 0
+    read: Callable[..., Source], options: PoolOptions, labeled: str | None, console: Console
 ) -> tuple[Source, Labels]:
-    """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features."""
-    source = read(options, console, seed)
+    """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features.
+
+    read : returns the pool; its argument `answers` are columns that hold labels
+    """
+    source = read()
     labels = labels_in(labeled, source, console)
     if answers := answers_in(options, source, labels.values, labels.rows):
         del source  # before it is read again
-        source = read(options, console, seed, answers=answers)
+        source = read(answers=answers)
     return source, labels
 
 

@@ -1,6 +1,5 @@
 """The record of a run of `mheal select`: how to repeat the run, and the picks that must result."""
 
-import hashlib
 import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -13,9 +12,9 @@ import numpy as np
 from .._version import __version__
 from ..exceptions import UserError
 from ..io.fingerprint import fingerprint
+from ..runtime.checkpoint import digest
 from ..runtime.files import reading
 from ..runtime.outputs import FILES, SUFFIX, checksum
-from ..selection import Selection
 from .pick import Result
 from .request import INPUTS, Request, parse_budget
 
@@ -40,7 +39,7 @@ def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
         "skipped": len(result.source.skipped),
         "sha256": checksums(request),
         "fingerprint": fingerprint(result.source, result.picks.indices),
-        "picks": {"count": len(result.picks), "rows_sha256": _digest(result.picks), "gain": gains},
+        "picks": {"count": len(result.picks), "rows_sha256": _rows(result), "gain": gains},
         "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "packages": {name: version(name) for name in packages},
@@ -75,7 +74,7 @@ def _flaw(record: Any) -> str | None:
 
 
 def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
-    """The request in a record, with paths as seen from here; what was `typed` beside --rerun counts instead.
+    """The request in a record, with paths relative to this folder; options `typed` beside --rerun replace its own.
 
     A record does not decide what to connect to, which code to import, or what to read outside its folder.
     """
@@ -105,10 +104,10 @@ def difference(result: Result, record: dict[str, Any]) -> str | None:
     gains = np.array(record["picks"]["gain"], float)
     finite = np.where(np.isfinite(result.picks.gain), result.picks.gain, np.nan)
     close = gains.shape == finite.shape and np.allclose(finite, gains, rtol=CLOSE, atol=1e-5, equal_nan=True)
-    same = close and _digest(result.picks) == record["picks"].get("rows_sha256")
+    same = close and _rows(result) == record["picks"].get("rows_sha256")
     return None if same else f"which mheal {record['mheal']} made on {record['packages']}"
 
 
-def _digest(picks: Selection) -> str:
-    """SHA-256 of the rows, which are the same on every machine; gains are compared with a tolerance."""
-    return hashlib.sha256(picks.indices.astype("<i8").tobytes()).hexdigest()
+def _rows(result: Result) -> str:
+    """The digest of the rows, which are the same on every machine; gains are compared with a tolerance."""
+    return digest(result.picks.indices.astype("<i8"))

@@ -9,30 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import LABELS, MODELS, POOL, Force, PoolOptions, Seed, option, parse_size
+from .options import MODELS, POOL, Force, Labeled, PoolOptions, Seed, option, parse_size
 
-_picking = partial(option, panel="How to pick")
-_writing = partial(option, panel="What comes out")
+_picking = partial(option, panel="Picking")
+_writing = partial(option, panel="Output")
 running = partial(option, panel="Large pools and long runs")
-LABELED = (
-    f"Labels you have: {LABELS}. These rows are not picked again; from 64 labels on, mheal prefers rows that a "
-    "model of the labels is uncertain about."
-)
-PROBA = "Your model's probabilities of all rows, one column per class."
-DEDUPLICATE = "Leave out rows that equal an earlier one. Default: in images."
+BUDGET = "Number of rows to pick, or a share of the rows that can be picked, such as 10%."
+CLUSTERS = "Number of clusters: the number of classes, if you know it. Default: by the size of the pool."
+ESTIMATOR = f"Model fitted on your labels; from 64 labels on, rows that it is uncertain about are preferred: {MODELS}."
 SCALING = (
-    "What distances are measured on: columns of variance 1 (standard), these as rows of length 1 (unit), the columns "
-    "as they are (raw), or raw where rows have length 1 and else standard (auto)."
+    "Scaling before distances are measured: standard (columns of variance 1), unit (these, then rows of length 1), raw "
+    "(none), or auto (raw where rows have length 1, else standard)."
 )
-MEMORY = "Stay below this, or refuse. A .npy file or .parquet files may be larger."
-SCHEDULER = "A Dask cluster to pick from .parquet files on: local, or tcp://host:8786."
-OUT = "File to write; - is standard output. Default: picks.csv"
-FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the picks). Default: by the name of the file."
-RESUMED = (
-    "Folder for intermediate results: an interrupted run resumes from it. Default with --max-memory: beside the picks."
-)
-CLUSTERS = "Clusters to find: give the number of classes if you know it. Default: by the size of the pool."
-BUDGET = "How many rows to pick, or a share of those that can be picked, such as 10%."
+RESUMED = "Folder for intermediate results: an interrupted run resumes there. Default with --max-memory: beside --out."
+SCHEDULER = "Dask cluster that picks from .parquet files: local, or tcp://host:8786."
+OUT = "File of the picks; - is standard output. Default: picks.csv."
+FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the picks). Default: by the name of --out."
 ESCAPED = "In CSV, put ' before text that a spreadsheet would run as a formula (= + - @)."
 INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
 
@@ -62,15 +54,15 @@ class Request(PoolOptions):
 
     pool: Annotated[str, POOL] = None  # type: ignore[assignment]
     budget: Annotated[Any, option("N", BUDGET, "--budget", "-b", parser=parse_budget)] = None
-    strategy: Annotated[str, _picking("NAME", "See mheal strategies.", autocompletion=_strategies)] = "mheal"
+    labeled: Labeled = None
+    strategy: Annotated[str, _picking("NAME", "A name from mheal strategies.", autocompletion=_strategies)] = "mheal"
     classes: Annotated[int | None, _picking("K", CLUSTERS, "--clusters", "--classes", min=1)] = None
-    labeled: Annotated[str | None, _picking("FILE", LABELED)] = None
-    estimator: Annotated[str | None, _picking("NAME", f"The model that learns from your labels: {MODELS}.")] = None
-    proba: Annotated[str | None, _picking("FILE", PROBA)] = None
+    estimator: Annotated[str | None, _picking("NAME", ESTIMATOR)] = None
+    proba: Annotated[str | None, _picking("FILE", "Class probabilities of every row, instead of --estimator.")] = None
     keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None
-    deduplicate: Annotated[bool | None, _picking(None, DEDUPLICATE, "--deduplicate/--no-deduplicate")] = None
+    deduplicate: Annotated[bool | None, _picking(None, "Use only the first of equal rows. Default: of images.")] = None
     scaling: Annotated[str, _picking("NAME", SCALING)] = "auto"
-    max_memory: Annotated[str | None, running("4GB", MEMORY)] = None
+    max_memory: Annotated[str | None, running("4GB", "Memory limit; .npy and .parquet files may be larger.")] = None
     scheduler: Annotated[str | None, running("ADDRESS", SCHEDULER)] = None
     device: Annotated[str | None, running("NAME", "cpu, or a device of torch such as cuda (mheal[deep]).")] = None
     seed: Seed = 0

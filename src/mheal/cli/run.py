@@ -12,7 +12,6 @@ from rich.console import Console
 from ..exceptions import UserError
 from ..io.label_studio import set_up
 from ..io.write import format_of, render
-from ..runtime.checkpoint import closed_if_stopped
 from ..runtime.outputs import SUFFIX, Outputs
 from ..strategies import get
 from .pick import Job, Result
@@ -23,33 +22,34 @@ from .request import Output, Request
 def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
     """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
     form = format_of(output.file, output.format)
-    outputs = Outputs(output.files, request.inputs, force=output.force) if output.files else None
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
     new = not os.path.exists(folder)  # unlike Path.exists, also where we may not look
     job = Job(request, console, folder, resume=output.checkpoint is not None)
-    try:
-        with closed_if_stopped(job.unfinished):
+    with Outputs(output.files, request.inputs, force=output.force) as outputs:
+        try:
             result = job.carry_out()
             if recorded is not None and (why := difference(result, recorded)):
                 remedy = "nothing was written; --out FILE writes the new ones"
                 raise UserError(f"the picks differ from the recorded ones, {why}: {remedy}")
             _write(request, result, output, outputs, form)
-        for stages in job.unfinished:  # the picks are written: there is nothing left to resume
-            stages.end()
-    except KeyboardInterrupt:
-        if os.path.exists(folder):
-            console.print(f"Intermediate results are in {folder}: the same command resumes from there")
-        raise
-    finally:
-        if new or job.unfinished:
-            with suppress(OSError):  # it is not there, or holds intermediate results
-                folder.rmdir()
+            for stages in job.unfinished:  # the picks are written: there is nothing left to resume
+                stages.end()
+        except KeyboardInterrupt:
+            if os.path.exists(folder):
+                console.print(f"Intermediate results are in {folder}: the same command resumes from there")
+            raise
+        finally:
+            for stages in job.unfinished:
+                stages.close()
+            if new or job.unfinished:
+                with suppress(OSError):  # it is not there, or holds intermediate results
+                    folder.rmdir()
     avoided = f", away from the {result.labeled:,} labelled rows" if result.labeled else ""
     console.print(
         f"{len(result.picks):,} picks by {get(request.strategy).title}{result.model}{avoided}; "
         f"reading {result.seconds['reading']:.1f} s, picking {result.seconds['picking']:.1f} s"
     )
-    if outputs is not None:
+    if outputs.files:
         console.print(f"Written: {', '.join(str(file) for _, file in outputs.files)}")
     if form == "label-studio":
         for line in set_up(result.source, output.file, str(request.pool), result.classes):
@@ -70,14 +70,13 @@ def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -
     console.print(f"The picks {how} the recorded ones.")
 
 
-def _write(request: Request, result: Result, output: Output, outputs: Outputs | None, form: str) -> None:
+def _write(request: Request, result: Result, output: Output, outputs: Outputs, form: str) -> None:
     contents = [render(result.picks, result.source, form, output.escape_formulas)]
     if output.plot is not None:
         from ..evaluate.plots import pool_picture
 
         contents.append(pool_picture(result.source.X, result.picks, request.seed))
-    if outputs is not None:
-        files = [file for _, file in output.files]
+    if files := [file for _, file in output.files]:
         about = {} if output.file == "-" else describe(request, result, files[0])
         with outputs.writing(*files, about=about) as parts:
             for part, content in zip(parts, contents[-len(parts) :], strict=True):

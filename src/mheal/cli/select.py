@@ -12,8 +12,8 @@ from .options import Quiet, from_fields, option
 from .request import INPUTS, Output, Request, running
 
 RERUN = (
-    "Repeat the run of this record of earlier picks. Name files outside its folder, a cluster, and an estimator or "
-    "embedding of your own again beside it."
+    "Repeat the run that this record describes. Files outside its folder, a cluster, and an estimator or embedding of "
+    "your own must be named again."
 )
 AGAIN = (*INPUTS, "estimator", "embed", "scheduler")  # options that may stand beside --rerun
 
@@ -23,15 +23,15 @@ def select(
     context: typer.Context,
     request: Request,
     output: Output,
-    forecast: Annotated[bool, running(None, "Print an estimate of the time, and pick nothing.", "--forecast")] = False,
+    forecast: Annotated[bool, running(None, "Estimate time and memory, and pick nothing.", "--forecast")] = False,
     rerun: Annotated[Path | None, option("FILE.mheal.json", RERUN)] = None,
     quiet: Quiet = False,
 ) -> None:
     """Pick the rows of a pool to label, best first.
 
-    Writes picks.csv: rank, row (counted from 0), id, cluster, gain (distance from all rows before it), radius (distance
-    of the farthest row that is left), a reason, the row's own cells, and an empty column label to fill in and give to
-    --labeled. Beside it comes picks.csv.mheal.json, a record that --rerun repeats exactly.
+    Writes picks.csv, one line for each pick: its rank, row number (from 0) and id, cluster, gain (distance to the
+    nearest row before it), radius (distance of the farthest row that is left), reason, own cells, and an empty column
+    label. Fill in that column and give the file to --labeled. picks.csv.mheal.json records the run, for --rerun.
 
     Example: mheal select digits.csv --budget 50
 

@@ -6,7 +6,7 @@ The result of a stage is a dictionary of arrays, in a file with the state of the
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
 from .files import LOCK, MISTYPED, Lock, OtherRun, allocate, reading, replacing, writing
-from .memory import MemoryLimit, memory_map
+from .memory import MemoryLimit, memory_map, resident
 from .progress import Progress
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -70,7 +70,7 @@ class NullCheckpoint:
 
     def room(self) -> int:
         """Bytes of memory that may still be taken."""
-        return 2**63 if self.limit is None else self.limit.room()
+        return 2**63 if self.limit is None else max(0, self.limit.limit - resident())
 
     def yield_point(self) -> None:
         """Called between parts of work on the pool: keeps the memory limit, if there is one."""
@@ -199,24 +199,13 @@ class Checkpoint(NullCheckpoint):
 @contextmanager
 def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
     """Stored results stay when the run is interrupted, but not after a mistake that the same call would repeat."""
-    with closed_if_stopped([checkpoint]):
-        try:
-            yield
-        except (OtherRun, UserFileError):  # a full disk is mended, and then the run resumes
-            raise
-        except UserError:
-            checkpoint.end()
-            raise
-
-
-@contextmanager
-def closed_if_stopped(unfinished: Iterable[NullCheckpoint]) -> Iterator[None]:
-    """An interrupted run unlocks its `unfinished` checkpoints, though the exception may still refer to them."""
     try:
         yield
-    except BaseException:
-        for checkpoint in unfinished:
-            checkpoint.close()
+    except BaseException as error:
+        # A full disk is mended, and then the run resumes.
+        if isinstance(error, UserError) and not isinstance(error, OtherRun | UserFileError):
+            checkpoint.end()
+        checkpoint.close()  # though the exception may still refer to it
         raise
 
 

@@ -1,19 +1,16 @@
 """Files are written as a whole or not at all, read with errors of one line, and locked between processes."""
 
-import csv
 import os
 import re
 import stat
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from glob import escape
 from json import JSONDecodeError
 from pathlib import Path
 from secrets import token_hex
+from traceback import walk_tb
 from typing import IO
-from zipfile import BadZipFile
 
 from ..exceptions import UserError, UserFileError
 from .panics import without_panics
@@ -23,9 +20,9 @@ try:
 except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
-# What readers raise for a broken file, or one of another kind; and the packages and modules of which any error is that.
-BROKEN = (ValueError, EOFError, BadZipFile, csv.Error, zlib.error, struct.error)
-READERS = ("polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy", "zipfile", "json", "ast", "tokenize")
+BROKEN = (ValueError, EOFError)  # what readers raise for a file that is broken, or of another kind
+READERS = {"polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy"}  # any error of these is that
+READERS |= {"zipfile", "json", "ast", "tokenize", "_csv", "zlib", "struct"}
 MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
 CUT = "it ends too early"  # what EOFErrors without a message mean
 LOCK = ".mheal-lock"
@@ -122,11 +119,8 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
 
 def _by_reader(error: BaseException) -> bool:
     """Whether one of READERS has raised an error, or knows it as its own."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    raised_in = "" if at is None else at.tb_frame.f_globals.get("__name__", "")
-    by = (raised_in, type(error).__module__) if isinstance(error, Exception) else (type(error).__module__,)
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)] if isinstance(error, Exception) else []
+    by = [type(error).__module__, *(frame.f_globals.get("__name__", "") for frame in frames[-1:])]
     return any(module.partition(".")[0] in READERS for module in by)
 
 
@@ -172,20 +166,29 @@ def _locked(file: Path, mode: str, wait: bool = False) -> IO[bytes]:
 
 
 class Lock:
-    """A folder that one process uses at a time, until it ends or is killed; for all where the system has no locks."""
+    """A folder, or one file in it, that one process uses at a time, until it ends or is killed.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.file = folder, folder / LOCK
+    Where the system has no locks, several may use it.
+    """
+
+    def __init__(self, folder: Path, name: str | None = None) -> None:
+        self.folder, self.file = folder, folder / (LOCK if name is None else f".{name}{LOCK}")
+        self._of, self._use = (folder, "at work in") if name is None else (folder / name, "writing")
         self._held: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Lock the folder; OtherRun if another process has."""
+        """Lock it, and note which process has; OtherRun if another one has."""
         if fcntl is not None and self._held is None:
             try:
                 self._held = _locked(self.file, "ab")
             except BlockingIOError:
-                at_work = f"another run is at work in {self.folder}: wait until it is done, or choose another folder"
-                raise OtherRun(at_work) from None
+                other = f"another run is {self._use} {self._of}"
+                with suppress(OSError):  # it may be released by now
+                    other += f" (process {self.file.read_text() or 'that has just begun'})"
+                raise OtherRun(f"{other}: wait until it is done, or choose another name") from None
+            self._held.truncate(0)  # a process that was killed is noted there
+            self._held.write(f"{os.getpid()}".encode())
+            self._held.flush()
 
     def drop(self) -> None:
         """Release it, and delete the file."""
@@ -195,11 +198,10 @@ class Lock:
             self._held = None
 
     def __enter__(self) -> None:
-        """Lock the folder, which is made if it is not there."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise UserFileError(f"{self.folder} is a file: give the name of a folder")
+        """Lock it; the folder is made if it is not there."""
+        refuse_folder(self.file, make_folder=True)
         self._made = not self.folder.exists()
-        with writing(self.folder):
+        with writing(self._of):
             self.folder.mkdir(parents=True, exist_ok=True)
             self.take()
 

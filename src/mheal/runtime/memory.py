@@ -69,7 +69,7 @@ class MemoryLimit:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._maps: list[mmap.mmap] = []
-        self._left = 0  # bytes in memory after the last time: what was not a page of a file
+        self._left = 0  # bytes that were in memory after pages were last given back
         self._over = Event()
         self._watcher: Thread | None = None
 
@@ -82,10 +82,6 @@ class MemoryLimit:
             mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it
         if mapping not in self._maps:
             self._maps.append(mapping)
-
-    def room(self) -> int:
-        """Bytes that may still be taken."""
-        return max(0, self.limit - resident())
 
     def yield_point(self) -> None:
         """Give pages back if the process is near the limit."""

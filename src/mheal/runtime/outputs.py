@@ -15,21 +15,18 @@ from typing import Any
 
 from .._version import __version__
 from ..exceptions import UserError, UserFileError
-from .files import reading, refuse_folder, replacing
+from .files import Lock, reading, refuse_folder, replacing
 
 SUFFIX = ".mheal.json"
 FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
 
 
-def record_of(file: Path) -> Path:
-    """The record beside a file: picks.csv.mheal.json of picks.csv."""
-    return file.with_name(file.name + SUFFIX)
-
-
 class Outputs:
-    """The files that a command writes, and the record of them. They are checked at once, before any work.
+    """The files that a command writes, and the record of them. No other run can write them while a `with` block runs.
 
-    files : each with the option that names it
+    They are checked when the block begins, before any work, and again before they are written.
+
+    files : each with the option that names it; perhaps none
     record : by default beside the first file
     inputs : the files that the command reads, by what they are
     force : whether files may be replaced that mheal did not write, or that were changed since
@@ -40,29 +37,40 @@ class Outputs:
         self, files: Sequence[tuple[str, Path]], inputs: Mapping[str, Iterable[Path]] | None = None, *,
         force: bool = False, record: Path | None = None, make_folder: bool = False,
     ) -> None:  # fmt: skip
-        self.record = record or record_of(files[0][1])
-        self.files = [*files, (files[0][0], self.record)]
+        self.record = record or Path(f"{files[0][1] if files else ''}{SUFFIX}")
+        self.files = [*files, (files[0][0], self.record)] if files else []
         self.force, self.make_folder = force, make_folder
-        pairs = [(path, name) for name, paths in (inputs or {}).items() for path in paths]
-        self._inputs = {one: name for path, name in pairs if (one := _identity(path))}
+        self._inputs = {at: name for name, paths in (inputs or {}).items() for path in paths if (at := _identity(path))}
+        self._locks = ExitStack()
+
+    def __enter__(self) -> "Outputs":
         places = [_place(file) for _, file in self.files]
         for at, (option, file) in enumerate(self.files):
+            refuse_folder(file, self.make_folder)
             if places[at] in places[:at]:
                 raise UserError(f"{file} would be written twice: give {option} another name")
-        self.check()
+            if os.path.exists(file) and not os.path.isfile(file):
+                raise UserFileError(f"{file} is a folder or a device: give {option} another name")
+        with ExitStack() as locks:
+            for _, file in self.files[:-1]:
+                written = Path(os.path.realpath(file)) if os.path.islink(file) else file
+                locks.enter_context(Lock(written.parent, written.name))
+            self.check()
+            self._locks = locks.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._locks.close()
 
     def check(self) -> dict[Path, str]:
-        """Refuse what may not be replaced, and folders that are not there; the digests of files that mheal wrote."""
+        """Refuse what may not be replaced; the digests of files that mheal wrote."""
         ours = {}
         for option, file in self.files:
-            refuse_folder(file, self.make_folder)
             identity = _identity(file)
             if identity is None:  # nothing there
                 continue
             if identity in self._inputs:
                 raise UserError(f"{file} is an input ({self._inputs[identity]}): give {option} another name")
-            if not file.is_file():
-                raise UserFileError(f"{file} is a folder or a device: give {option} another name")
             if file == self.record and _read(file) is not None:
                 continue
             digests = self._digests(file)
@@ -81,7 +89,7 @@ class Outputs:
         """
         folder = _place(self.record).parent
         with ExitStack() as stack:
-            parts = [stack.enter_context(replacing(file, self.make_folder)) for file in files]
+            parts = [stack.enter_context(replacing(file)) for file in files]
             yield parts
             ours = self.check()
             written = dict(_read(self.record) or {})
@@ -89,7 +97,7 @@ class Outputs:
                 name = Path(os.path.relpath(_place(file), folder)).as_posix()
                 written[name] = list(dict.fromkeys([sha256(part), ours.get(file, sha256(part))]))
             text = json.dumps({"mheal": __version__, **(about or {}), FILES: written}, indent=1, ensure_ascii=False)
-            with replacing(self.record, self.make_folder) as record:
+            with replacing(self.record) as record:
                 record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
                 _sync(record, *parts)
             _sync(folder)
@@ -147,11 +155,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _sync(*paths: Path) -> None:
     """Let the disk have files and folders, before something that relies on them."""
     for path in paths:
-        if not path.is_dir():
-            with path.open("rb+") as file:
-                os.fsync(file)
-        elif os.name == "posix":
-            handle = os.open(path, os.O_RDONLY)
+        if not path.is_dir() or os.name == "posix":
+            handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
             try:
                 os.fsync(handle)
             finally:

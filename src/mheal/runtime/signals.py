@@ -1,4 +1,4 @@
-"""A line for what ends a process from below: a file that is cut while it is mapped, a library that gives up."""
+"""One line on stderr for signals that end a process: SIGBUS (a mapped file was cut) and SIGABRT (a library gave up)."""
 
 import ctypes
 import mmap
