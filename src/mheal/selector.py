@@ -19,7 +19,7 @@ from .algorithms.density import (
 from .algorithms.facility_location import representatives
 from .algorithms.farthest_first import Ranking, spread
 from .algorithms.within_clusters import spread_balanced, spread_within_clusters
-from .backends import form_of, open_rows
+from .backends import open_rows
 from .backends.base import RowStore
 from .cluster import SphericalKMeans
 from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
@@ -104,8 +104,6 @@ class MHEAL(Strategy):
     resumable = limits_memory = True
 
     def _pick(self, pool: Pool, n: int) -> Selection:
-        if self.deduplicate and form_of(pool.X) == "dask":
-            raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
         weights = pool.utility if pool.model is None else uncertainty(pool)
         if weights is not None:
             weights = weights / weights.max()  # how much each row counts, at most 1

@@ -12,6 +12,7 @@ from ..exceptions import UserError
 from ..paper import PaperMHEAL
 from ..selector import MHEAL
 from ..strategy import Pool, Strategy
+from ..uncertainty import Model
 from .bayesian import BALD, BatchBALD, MaxEntropy, VariationRatios
 from .clustering import KMeans, KMedoids, TypiClust
 from .coverage import CoreSet, MaxHerding, ProbCover, UHerding
@@ -26,7 +27,7 @@ from .uncertainty import Entropy, LeastConfidence, Margin, QueryByCommittee
 __all__ = [
     "ALDR", "BADGE", "BALD", "GEN", "MHEAL", "SPAL", "TED", "VAAL", "BatchBALD", "CDALCoreSet", "CDALReinforced",
     "CoreSet", "Description", "Entropy", "Hierarchical", "KMeans", "KMedoids", "LeastConfidence", "Margin",
-    "MaxEntropy", "MaxHerding", "PaperMHEAL", "Pool", "ProbCover", "QueryByCommittee", "Random", "Strategy",
+    "MaxEntropy", "MaxHerding", "Model", "PaperMHEAL", "Pool", "ProbCover", "QueryByCommittee", "Random", "Strategy",
     "Stratified", "SupportPoints", "TypiClust", "UHerding", "VariationRatios", "describe", "get", "names",
 ]  # fmt: skip
 _ALL: tuple[type[Strategy], ...] = (
