@@ -48,16 +48,12 @@ Kind = Literal["ranked", "one-shot", "adaptive"]
 class Pool:
     """What a strategy may use: the features of every row, and the known labels.
 
-    Parameters
-    ----------
     X : (rows, columns) array of finite floats; a torch tensor or a Dask array for strategies that take these
     labeled : rows of X that have a label, in the order they were labelled
     labels : their classes, in the same order; empty where they are not known
     model : the classifier to query, see `Model`; None where there is none
     rng : the strategy's only source of random numbers
-    scaling : what distances are measured on: columns of mean 0 and standard deviation 1 ("standard"), X as it is
-        ("raw"), the standardised rows projected to the sphere ("unit"), or "auto": raw where rows have unit length,
-        else standard
+    scaling : what distances are measured on, as in `mheal.select`; "auto": raw for rows of unit length, else standard
     random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
     utility : how much each row counts, given by the user instead of a model; None: all the same
     checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit

@@ -74,8 +74,6 @@ def learning_curve(
     of the labels would say little. Picked rows are no random sample, so a row also counts by the number of rows in the
     pool that are nearest to it.
 
-    Parameters
-    ----------
     X : the pool
     y, labeled : labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
