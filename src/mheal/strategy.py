@@ -105,6 +105,7 @@ class Strategy(BaseEstimator, ABC):
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
+    needs: ClassVar[str]  # these three in words
     uses_model: ClassVar[bool] = False  # needs no model, but picks better with one: it is fitted on the labels
     uses_proba: ClassVar[bool] = False  # of a model needs class probabilities only
     uses_utility: ClassVar[bool] = False
@@ -117,6 +118,8 @@ class Strategy(BaseEstimator, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        labels = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+        cls.needs = f"{labels} and torch" if cls.needs_torch else labels
         own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
         if own and "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
