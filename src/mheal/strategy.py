@@ -210,7 +210,7 @@ class Strategy(BaseEstimator, ABC):
         }  # fmt: skip
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
-        """One line for what the strategy would ignore."""
+        """Refuse arguments that the strategy would ignore."""
         for given, used, why in (
             (memory_limit, self.limits_memory, "does not work within a memory limit: leave it out"),
             (checkpoint, self.resumable, "keeps no intermediate results: leave out the checkpoint"),

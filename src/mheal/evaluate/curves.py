@@ -62,7 +62,7 @@ class Curves:
 
     @cached_property
     def beside(self) -> list["Curves"]:
-        """By accuracy and balanced accuracy too, where one class has over 60 % of the rows; else empty."""
+        """The same by accuracy and by balanced accuracy, where one class has over 60 % of the rows; else empty."""
         skewed = max(row.get("largest_class", 0) for row in self.rows) > SKEWED
         return [Curves(self.rows, metric) for metric in ALWAYS if skewed and metric != self.metric]
 

@@ -70,9 +70,10 @@ class KernelBlocks:
         self.Y = label_binarize(labels, classes=np.unique(labels), neg_label=-1).astype(np.float64)  # one-vs-rest
 
     def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Array:
-        """How much each candidate resembles labelled rows minus how much it resembles the others; small is good.
+        """Similarity of each candidate to the labelled rows minus that to the others: small for representative rows.
 
-        The linear term of the discrepancy between the pool and labelled rows with a batch. `picked` count as labelled.
+        This is the linear term of the maximum mean discrepancy between the pool and the labelled rows together with a
+        batch. The candidates `picked` count as labelled.
         """
         near = self.UU[:, list(picked)].sum(axis=1)
         l, u = self.UL.shape[1] + len(picked), len(self.UU) - len(picked)
