@@ -27,7 +27,7 @@ def select(
     memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0,
     progress: bool | Progress | None = None,
 ) -> Selection:  # fmt: skip
-    """Pick the n rows of X to label, best first.
+    """Pick the n rows of X to label, best first: `X[picks]` are these rows, `picks.indices` their numbers.
 
     X : (rows, columns) of numbers: an array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor,
         Dask array or list of lists. A frame may also hold categories, dates, numbers written as text ("€5") and missing
@@ -58,11 +58,6 @@ def select(
         has a `random_state` of its own uses that.
     progress : True shows a progress bar; a callable gets (done, total, description). None: a line on stderr reports
         when the inner loops have to be compiled first.
-
-    Returns
-    -------
-    Selection
-        `X[picks]` are the picked rows; `picks.indices` their numbers.
 
     Examples
     --------
