@@ -27,59 +27,37 @@ def select(
     memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0,
     progress: bool | Progress | None = None,
 ) -> Selection:  # fmt: skip
-    """Pick the n rows of X to label, best first.
+    """Pick the n rows of X to label, best first: `X[picks]` are these rows, `picks.indices` their numbers.
 
-    Parameters
-    ----------
-    X : array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor, Dask array or list of lists
-        (rows, columns) of numbers. A frame may also hold categories, dates, numbers written as text ("€5") and missing
+    X : (rows, columns) of numbers: an array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor,
+        Dask array or list of lists. A frame may also hold categories, dates, numbers written as text ("€5") and missing
         values; columns that name rows or hold labels are left out. A `DataWarning` reports what was done.
-    n : int
-        Number of rows to pick.
-    labeled : row numbers, boolean mask over the rows, Selection or None
-        Rows that have a label already, or that are being labelled. They are not picked, and picks keep away from them.
-    y : array-like or None
-        Classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
+    n : number of rows to pick
+    labeled : rows that have a label already, or that are being labelled: row numbers, a boolean mask over the rows, or
+        a Selection. They are not picked, and picks keep away from them.
+    y : classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
         missing, and `labeled` may be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain
         about.
-    estimator : classifier, str or None
-        Your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on the
-        labels if it is not fitted yet. A name such as "forest" selects one from `mheal.estimators`. Without it, a
+    estimator : your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on
+        the labels if it is not fitted yet. A name such as "forest" selects one from `mheal.estimators`. Without it, a
         small classifier is fitted where the strategy needs one.
-    proba : (rows, classes) array or None
-        Class probabilities of every row by your own model, instead of `estimator`.
-    utility : (rows,) array or None
-        Your own measure of how useful the label of each row is, ≥ 0, instead of a classifier.
-    strategy : str or Strategy
-        A name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`.
-    n_classes : int or None
-        The number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`.
-    scaling : "auto", "standard", "unit" or "raw"
-        What distances are measured on: columns of mean 0 and standard deviation 1 (a one-hot encoded category counts
-        as one), these rows projected to the sphere, or X as it is. "auto" leaves it to the strategy: mostly raw where
-        rows have unit length, else standard.
-    missing : "impute", "drop" or "refuse"
-        What to do with missing values of a frame: fill in the median or the most frequent value, and add an indicator
-        column where over 5 % are missing; leave out the rows; or raise an error.
-    deduplicate : bool or "auto"
-        Of rows that are equal in all columns, use only the first. "auto" leaves it to the strategy (False).
-    device : str or None
-        A torch device such as "cuda"; None: the CPU, or where the tensor X is.
-    memory_limit : int or None
-        Bytes that the process may use; memory maps may be larger.
-    checkpoint : folder, Checkpoint or None
-        Folder for intermediate results; the same call resumes an interrupted run.
-    random_state : int, Generator, RandomState or None
-        The same integer gives the same picks, whatever the number of threads. An instance of a strategy that has a
-        `random_state` of its own uses that.
-    progress : bool, callable or None
-        True shows a progress bar; a callable gets (done, total, description). None: a line on stderr reports
+    proba : class probabilities of every row by your own model, (rows, classes), instead of `estimator`
+    utility : your own measure of how useful the label of each row is, (rows,) numbers ≥ 0, instead of a classifier
+    strategy : a name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`
+    n_classes : the number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`
+    scaling : what distances are measured on. "standard": columns of mean 0 and standard deviation 1, where a one-hot
+        encoded category counts as one column; "unit": these rows projected to the sphere; "raw": X as it is. "auto"
+        leaves it to the strategy: mostly raw where rows have unit length, as many embeddings have, else standard.
+    missing : what to do with missing values of a frame. "impute" fills in the median or the most frequent value, and
+        adds an indicator column where over 5 % are missing; "drop" leaves out the rows; "refuse" raises an error.
+    deduplicate : of rows that are equal in all columns, use only the first. "auto" leaves it to the strategy (False).
+    device : a torch device such as "cuda"; None: the CPU, or where the tensor X is
+    memory_limit : bytes that the process may use; memory maps may be larger
+    checkpoint : folder (or a Checkpoint) for intermediate results; the same call resumes an interrupted run
+    random_state : the same integer gives the same picks, whatever the number of threads. An instance of a strategy that
+        has a `random_state` of its own uses that.
+    progress : True shows a progress bar; a callable gets (done, total, description). None: a line on stderr reports
         when the inner loops have to be compiled first.
-
-    Returns
-    -------
-    Selection
-        `X[picks]` are the picked rows; `picks.indices` their numbers.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def _attribute(path: str) -> Any:
 
 
 def errors_of(model: Any, failure: str, remedy: str = REMEDY) -> AbstractContextManager[None]:
-    """`user_code` for a model of the user's; errors of the known estimators are bugs of ours."""
+    """`user_code` where the model is the user's; errors of the estimators that have a name are bugs of ours."""
     return nullcontext() if _is_known(model) else user_code(failure, remedy)
 
 

@@ -34,24 +34,16 @@ class PaperMHEAL(Strategy):
     - A cluster with a labelled row starts from its labelled rows, without candidates and Eq. 12.
     - The remainder of n / n_clusters goes to the largest clusters, and picks of the clusters alternate.
 
-    Parameters
-    ----------
-    n_clusters : int
-    n_starts : int
-        Candidates for the first pick of a cluster.
-    start_length : int or "balanced"
-        Length of the sequences that rank the candidates. "balanced", the paper's, is the cluster's share of n: picks
-        for a small budget are then not the first picks of a larger one.
-    direction : "tangent" or "chord"
-        Direction of a row from the centre: along the great circle, or along the straight line.
-    scaling : "unit", "standard", "raw" or "auto"
-        As in `MHEAL`; "unit" is the paper's.
-    init : "random", "k-means++" or array (n_clusters, n_features)
-        Initial centres. "random", the paper's, keeps the best of ten runs.
+    n_clusters : number of spherical clusters
+    n_starts : candidates for the first pick of a cluster
+    start_length : length of the sequences that rank the candidates. "balanced", the paper's, is the cluster's share of
+        n: picks for a small budget are then not the first picks of a larger one.
+    direction : of a row from the centre: along the great circle ("tangent"), or along the straight line ("chord")
+    scaling : as in `mheal.select`; "unit" is the paper's
+    init : initial centres (n_clusters, n_features), or their method. "random", the paper's, keeps the best of ten runs.
     max_iter, tol : of the clustering, see SphericalKMeans
-    device : str or None
-        A torch device such as "cuda".
-    random_state : int, Generator, RandomState or None
+    device : a torch device such as "cuda"
+    random_state : as in `MHEAL`
     """
 
     n_clusters: Count = 10

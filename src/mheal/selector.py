@@ -19,7 +19,7 @@ from .algorithms.density import (
 from .algorithms.facility_location import representatives
 from .algorithms.farthest_first import Ranking, spread
 from .algorithms.within_clusters import spread_balanced, spread_within_clusters
-from .backends import form_of, open_rows
+from .backends import open_rows
 from .backends.base import RowStore
 from .cluster import SphericalKMeans
 from .cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
@@ -45,31 +45,19 @@ class MHEAL(Strategy):
     With labels or a model, rows of which the model is uncertain count more in both. `PaperMHEAL` is the published
     algorithm.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        Spherical clusters, within which the local spacing is measured. "auto": 32, fewer for pools of under 3,200 rows.
-    density_power : "auto", float > 0 or None
-        Power p of the density weights r^(1/p), with r the local spacing. 1 follows the density fully, larger values
-        prefer sparse regions, None uses no weights. "auto": 1.25.
-    outlier_fraction : float in [0, 1)
-        Share of the rows with the largest local spacing that are picked only when nothing else is left.
-    n_representatives : int ≥ 0
-        Number of labels, those given included, that represent the pool before the others spread. Used with density
-        weights, across clusters and without balance.
-    scaling : "auto", "standard", "unit" or "raw"
-        Columns of mean 0 and standard deviation 1, where a one-hot encoded category counts as one column; these rows
-        projected to the sphere; or X as it is. "auto": raw where rows have unit length, as many embeddings have, else
-        standard.
-    deduplicate : bool
-        Of rows that are equal in all columns, use only the first. Others are picked when nothing else is left.
-    balance_clusters : bool
-        Share the picks equally among the clusters.
-    across_clusters : bool
-        Keep away from picks in other clusters too.
-    device : str or None
-        A torch device such as "cuda"; None: the CPU. Tensors stay on their own device.
-    random_state : int, Generator, RandomState or None
+    n_clusters : spherical clusters, within which the local spacing is measured. "auto": 32, fewer for pools of under
+        3,200 rows.
+    density_power : power p of the density weights r^(1/p), with r the local spacing. 1 follows the density fully,
+        larger values prefer sparse regions, None uses no weights. "auto": 1.25.
+    outlier_fraction : share of the rows with the largest local spacing that are picked only when nothing else is left
+    n_representatives : number of labels, those given included, that represent the pool before the others spread. Used
+        with density weights, across clusters and without balance.
+    scaling : as in `mheal.select`. "auto": raw where rows have unit length, as many embeddings have, else standard.
+    deduplicate : of rows that are equal in all columns, use only the first, and the others when nothing else is left
+    balance_clusters : share the picks equally among the clusters
+    across_clusters : keep away from picks in other clusters too
+    device : a torch device such as "cuda"; None: the CPU. Tensors stay on their own device.
+    random_state : seed or stream of random numbers, where `mheal.select` gets none
 
     Examples
     --------
@@ -104,8 +92,6 @@ class MHEAL(Strategy):
     resumable = limits_memory = True
 
     def _pick(self, pool: Pool, n: int) -> Selection:
-        if self.deduplicate and form_of(pool.X) == "dask":
-            raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
         weights = pool.utility if pool.model is None else uncertainty(pool)
         if weights is not None:
             weights = weights / weights.max()  # how much each row counts, at most 1

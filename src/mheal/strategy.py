@@ -32,16 +32,8 @@ from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
 from .sphere import HEAD
-from .uncertainty import FewLabelsWarning, GivenProbabilities, is_fitted
-from .validation import (
-    as_array,
-    as_budget,
-    as_proba,
-    as_utility,
-    is_frame,
-    refuse_any_nonfinite,
-    refuse_range,
-)
+from .uncertainty import FewLabelsWarning, GivenProbabilities, Model, is_fitted
+from .validation import as_array, as_budget, as_proba, as_utility, is_frame, refuse_any_nonfinite, refuse_range
 
 if TYPE_CHECKING:
     from .tables.features import Missing
@@ -56,33 +48,21 @@ Kind = Literal["ranked", "one-shot", "adaptive"]
 class Pool:
     """What a strategy may use: the features of every row, and the known labels.
 
-    Parameters
-    ----------
     X : (rows, columns) array of finite floats; a torch tensor or a Dask array for strategies that take these
     labeled : rows of X that have a label, in the order they were labelled
     labels : their classes, in the same order; empty where they are not known
-    model : a classifier with predict_proba or decision_function; None where there is none
+    model : the classifier to query, see `Model`; None where there is none
     rng : the strategy's only source of random numbers
-    scaling : what distances are measured on: columns of mean 0 and standard deviation 1 ("standard"), X as it is
-        ("raw"), the standardised rows projected to the sphere ("unit"), or "auto": raw where rows have unit length,
-        else standard
+    scaling : what distances are measured on, as in `mheal.select`; "auto": raw for rows of unit length, else standard
     random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
     utility : how much each row counts, given by the user instead of a model; None: all the same
     checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit
-
-    A model may know rows by their numbers: a network that reads images, while X holds their features. It has
-    `classes_` and any of these methods, which are used instead of those that take features:
-
-    - row_proba(rows): class probabilities, (rows, classes)
-    - row_decision(rows): decision values, (rows, classes)
-    - row_samples(rows, n, rng): class probabilities under n draws of the model's weights, (n, rows, classes)
-    - row_embedding(rows): the input of its last, linear layer, (rows, width)
     """
 
     X: Any
     labeled: Rows = field(default_factory=lambda: np.empty(0, np.int64))
     labels: Array = field(default_factory=lambda: np.empty(0, np.int64))
-    model: Any = None
+    model: Model | None = None
     rng: np.random.Generator = field(default_factory=partial(np.random.default_rng, 0))
     scaling: Scaling = "auto"
     random_state: np.random.RandomState = field(default_factory=partial(np.random.RandomState, 0))
@@ -125,6 +105,7 @@ class Strategy(BaseEstimator, ABC):
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
+    needs: ClassVar[str]  # these three in words
     uses_model: ClassVar[bool] = False  # needs no model, but picks better with one: it is fitted on the labels
     uses_proba: ClassVar[bool] = False  # of a model needs class probabilities only
     uses_utility: ClassVar[bool] = False
@@ -137,6 +118,8 @@ class Strategy(BaseEstimator, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        labels = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
+        cls.needs = f"{labels} and torch" if cls.needs_torch else labels
         own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
         if own and "__init__" not in vars(cls):
             dataclass(eq=False, repr=False)(cls)
@@ -165,7 +148,8 @@ class Strategy(BaseEstimator, ABC):
             X, kept, labeled, y = frame_pool(X, missing, labeled, y)
             if kept is not None:
                 proba, utility = (None if values is None else np.asarray(values)[kept] for values in (proba, utility))
-        X = self._prepared(X, older_rng)
+        form = form_of(X)
+        X = self._prepared(X, form, older_rng)
         labeled, known, labels = split_labels(labeled, y, len(X))
         n = as_budget(n, len(X) - len(labeled))
         self._refuse_useless(memory_limit, checkpoint, estimator, proba, utility)
@@ -181,6 +165,8 @@ class Strategy(BaseEstimator, ABC):
                 refuse_any_nonfinite(X, run.yield_point)
             given = estimator is not None or proba is not None
             wanted = given or (utility is None and (self.needs_model or self.uses_model) and len(labels) > 0)
+            if wanted and form == "dask":
+                raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
             model = self._model(X, known, labels, estimator, proba) if wanted else None
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
@@ -201,13 +187,14 @@ class Strategy(BaseEstimator, ABC):
     def _pick(self, pool: Pool, n: int) -> Selection | Rows:
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
 
-    def _prepared(self, X: Any, random_state: np.random.RandomState) -> Any:
+    def _prepared(self, X: Any, form: str, random_state: np.random.RandomState) -> Any:
         """X as the strategy takes it: a checked array, tensor or Dask array."""
         seed = int(random_state.randint(2**31))  # of the reduction of wide sparse matrices
-        form = form_of(X)
         if form == "dask":
             if "dask" not in self.backends:
                 raise UserError(f"{self.name} does not run on a Dask array: use mheal or mheal-paper, or X.compute()")
+            if self.get_params().get("deduplicate"):
+                raise UserError("a Dask array is not searched for duplicates: leave out deduplicate, or X.compute()")
             return import_module(".backends.dask.partitions", __package__).checked(X)
         if form == "torch":
             return import_module(".backends.torch", __package__).as_pool(X) if "torch" in self.backends else to_numpy(X)
@@ -223,7 +210,7 @@ class Strategy(BaseEstimator, ABC):
         }  # fmt: skip
 
     def _refuse_useless(self, memory_limit: Any, checkpoint: Any, estimator: Any, proba: Any, utility: Any) -> None:
-        """One line for what the strategy would ignore."""
+        """Refuse arguments that the strategy would ignore."""
         for given, used, why in (
             (memory_limit, self.limits_memory, "does not work within a memory limit: leave it out"),
             (checkpoint, self.resumable, "keeps no intermediate results: leave out the checkpoint"),
@@ -240,8 +227,6 @@ class Strategy(BaseEstimator, ABC):
 
         None, with a warning, where the labels do not suffice for a model that is not required.
         """
-        if form_of(X) == "dask":
-            raise UserError("rows of a Dask array are picked without a model: leave out y, estimator and proba")
         model = estimator if is_fitted(estimator) else None
         if proba is not None:
             model = GivenProbabilities(as_proba(proba, len(X)))

@@ -1,6 +1,6 @@
 """How uncertain a model is of each row, and how much that counts when rows are picked."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,21 @@ NUMBERS = 1 << 23  # numbers of X that a model gets at a time, as a copy
 
 class FewLabelsWarning(UserWarning):
     """Labels or a model were given, but are not used: there are too few labels, or they are no classes."""
+
+
+class Model(Protocol):
+    """A fitted classifier with `predict_proba` or `decision_function`, or one that knows rows of the pool by number.
+
+    A network that reads images, while X holds their features, is of the second kind. It has any of these methods, which
+    are used instead of those that take features:
+
+    - row_proba(rows): class probabilities, (rows, classes)
+    - row_decision(rows): decision values, (rows, classes)
+    - row_samples(rows, n, rng): class probabilities under n draws of the model's weights, (n, rows, classes)
+    - row_embedding(rows): the input of its last, linear layer, (rows, width)
+    """
+
+    classes_: npt.NDArray[Any]
 
 
 class GivenProbabilities:
@@ -71,10 +86,13 @@ def _output(pool: "Pool", method: str, rows: Rows) -> Scores:
     """What this method of the model returns for the rows, a column for each class."""
     model, name = pool.model, f"{estimator_name(pool.model)}.{method}"
     with errors_of(model, f"{name} fails", "give a model that was fitted on columns like those of X"):
-        found = np.asarray(getattr(model, method)(rows if method.startswith("row_") else _features(pool, rows)), float)
+        given = rows if method.startswith("row_") else pool.X[rows]
+        given = np.asarray(given.cpu() if hasattr(given, "cpu") else given)
+        found = np.asarray(getattr(model, method)(given), float)
     if found.ndim == 1 and method in ("row_decision", "decision_function"):
         found = np.column_stack([-found / 2, found / 2])
-    classes = len(model.classes_) if hasattr(model, "classes_") else found.size // max(1, len(rows))
+    known = getattr(model, "classes_", None)
+    classes = found.size // max(1, len(rows)) if known is None else len(known)
     if found.shape != (len(rows), classes):
         remedy = "return a column per class, for decisions one-vs-rest (decision_function_shape='ovr')"
         raise UserError(f"{name} returns shape {found.shape} for {len(rows)} rows and {classes} classes: {remedy}")
@@ -112,8 +130,3 @@ def is_fitted(estimator: Any) -> bool:
     except (TypeError, AttributeError):  # no scikit-learn estimator, though it may have its methods
         return hasattr(estimator, "classes_")
     return True
-
-
-def _features(pool: "Pool", rows: Rows) -> npt.NDArray[Any]:
-    found = pool.X[rows]
-    return np.asarray(found.cpu() if hasattr(found, "cpu") else found)

@@ -170,14 +170,15 @@ def test_verdict_names_winners_with_their_numbers_and_losers():
     winner, loser = sentences(curves)
     assert winner.startswith("mheal")
     assert "coreset" not in winner
-    saving = curves.savings()["mheal"]
-    at = (saving.bound == "=").nonzero()[0][-1]  # the largest budget for which random's curve is long enough
+    # the largest budget for which random's curve is long enough
+    saving = curves.labels_saved().filter(strategy="mheal", bound="=").row(-1, named=True)
+    at = list(BUDGETS).index(saving["labels"])
     ours, theirs = (100 * curves.values(name)[:, at].mean() for name in ("mheal", "random"))
     for number in (
-        f"{saving.budgets[at]} labels",
+        f"{saving['labels']} labels",
         f"{ours:.1f} %",
         f"{theirs:.1f} %",
-        f"{saving.needs[at]:.0f} labels",
+        f"{saving['needs']:.0f} labels",
     ):
         assert number in winner
     assert loser.startswith("coreset")
@@ -186,7 +187,7 @@ def test_verdict_names_winners_with_their_numbers_and_losers():
 def test_verdict_when_random_never_gets_there():
     flat = np.tile(power(BUDGETS), (6, 1)) + 0.01 * np.random.default_rng(0).random((6, 1))
     curves = Curves(rows_of({"mheal": flat + 0.5, "random": flat}))
-    assert set(curves.savings()["mheal"].bound) == {">"}
+    assert set(curves.labels_saved().filter(strategy="mheal")["bound"]) == {">"}
     assert re.findall(r"(\d+) labels", curves.verdict()) == ["10", "160"]  # no number that is not known
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mheal.strategies import Hierarchical, Pool
-from mheal.strategies.hierarchical import LabelBounds, Tree
+from mheal.strategies.hierarchical import LabelBounds, ward_tree
 from picks import pick
 
 
@@ -16,14 +16,15 @@ def iris():
 
 
 def partitions(tree, nodes):
-    return sorted(np.concatenate([tree.leaves(node) for node in nodes])) == list(range(tree.n))
+    return sorted(leaf for node in nodes for leaf in tree[node].pre_order()) == list(range(tree[-1].count))
 
 
 def test_leaves_of_a_node_are_those_of_its_children(iris):
-    tree = Tree(iris[0])
-    assert sorted(tree.leaves(len(tree.size) - 1)) == list(range(150))
-    for i, (a, b) in enumerate(tree.children):
-        assert sorted(tree.leaves(150 + i)) == sorted([*tree.leaves(a), *tree.leaves(b)])
+    tree = ward_tree(iris[0])
+    assert [node.id for node in tree] == list(range(299))
+    assert sorted(tree[-1].pre_order()) == list(range(150))
+    for node in tree[150:]:
+        assert sorted(node.pre_order()) == sorted([*node.left.pre_order(), *node.right.pre_order()])
 
 
 @pytest.mark.parametrize("n_labels", [0, 1, 5, 20, 75, 150])
@@ -32,27 +33,27 @@ def test_every_pruning_partitions_the_leaves(iris, n_labels):
     seen = np.full(150, -1)
     rows = np.random.default_rng(n_labels).permutation(150)[:n_labels]
     seen[rows] = y[rows]
-    tree = Tree(Z)
+    tree = ward_tree(Z)
     assert partitions(tree, LabelBounds(tree, seen, 3, 2.0).pruning())
 
 
 def test_without_labels_the_root_is_all_there_is(iris):
-    tree = Tree(iris[0])
+    tree = ward_tree(iris[0])
     assert LabelBounds(tree, np.full(150, -1), 2, 2.0).pruning().tolist() == [298]
 
 
 def test_with_all_labels_seen_no_error_is_left(iris):
     Z, y = iris
-    tree = Tree(Z)
+    tree = ward_tree(Z)
     bounds = LabelBounds(tree, y, 3, 2.0)
     nodes = bounds.pruning()
-    assert all(len(set(y[tree.leaves(node)])) == 1 for node in nodes)
+    assert all(len(set(y[tree[node].pre_order()])) == 1 for node in nodes)
     assert bounds.error[-1] == 0
     assert np.all(bounds.impurity[nodes] == 0)
 
 
 def test_a_pure_tree_is_not_split(iris):
-    tree = Tree(iris[0])
+    tree = ward_tree(iris[0])
     seen = np.full(150, -1)
     seen[np.random.default_rng(0).permutation(150)[:40]] = 1
     assert LabelBounds(tree, seen, 2, 2.0).pruning().tolist() == [298]
@@ -61,7 +62,7 @@ def test_a_pure_tree_is_not_split(iris):
 def test_bounds_hold_the_true_shares_nearly_always(iris):
     """The lower bound of the majority, at the root, over many samples of 20 labels."""
     Z, y = iris
-    tree = Tree(Z)
+    tree = ward_tree(Z)
     rng, wrong = np.random.default_rng(0), 0
     for _ in range(200):
         seen = np.full(150, -1)

@@ -11,7 +11,6 @@ from mheal.strategies.kernel_ridge import (
     Alternation,
     KernelBlocks,
     label_cost,
-    one_vs_rest,
     project,
     semi_supervised,
 )
@@ -36,10 +35,17 @@ def ridge(pool):
 # the kernel that SPAL and ALDR+ share
 
 
-def test_one_vs_rest():
-    assert one_vs_rest(np.array(["b", "a", "b"])).tolist() == [[1], [-1], [1]]
-    assert one_vs_rest(np.array([0, 2, 5])).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
-    assert one_vs_rest(np.array([7, 7])).tolist() == [[1], [1]]
+@pytest.mark.parametrize(
+    ("labels", "targets"),
+    [
+        (["b", "a", "b"], [[1], [-1], [1]]),
+        ([0, 2, 5], [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]),
+        ([7, 7], [[-1], [-1]]),  # of one class: either sign, all the same
+    ],
+)
+def test_targets_are_one_against_the_rest(labels, targets):
+    pool = Pool(np.arange(12.0).reshape(6, 2), np.arange(len(labels)), np.array(labels))
+    assert KernelBlocks(pool).Y.tolist() == targets
 
 
 def test_uncertainty_of_two_classes_is_that_of_both_columns():

@@ -15,7 +15,7 @@ from scipy import stats
 
 from ..exceptions import UserError
 from ..runtime.files import reading, replacing
-from .statistics import SKEWED, Floats, Savings, area, holm, labels_saved, paired_tests, t_interval
+from .statistics import SKEWED, Floats, area, holm, labels_saved, median_saved, paired_tests, t_interval
 
 Row = dict[str, Any]
 """One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), the
@@ -62,7 +62,7 @@ class Curves:
 
     @cached_property
     def beside(self) -> list["Curves"]:
-        """By accuracy and balanced accuracy too, where one class has over 60 % of the rows; else empty."""
+        """The same by accuracy and by balanced accuracy, where one class has over 60 % of the rows; else empty."""
         skewed = max(row.get("largest_class", 0) for row in self.rows) > SKEWED
         return [Curves(self.rows, metric) for metric in ALWAYS if skewed and metric != self.metric]
 
@@ -164,17 +164,6 @@ class Curves:
         places = stats.rankdata([-self.values(name, seeds) for name in self.strategies], axis=0)
         return dict(zip(self.strategies, places.mean(axis=(1, 2)).tolist(), strict=True))
 
-    def savings(self, against: str = "random") -> dict[str, Savings]:
-        """Labels saved by every other strategy at equal values of the metric, see `Savings`; over shared seeds."""
-        if against not in self._savings:  # a thousand resamples each, and a report needs them three times
-            others = self.others(against)
-            self._savings[against] = {name: labels_saved(self.budgets, *self.paired(name, against)) for name in others}
-        return dict(self._savings[against])
-
-    @cached_property
-    def _savings(self) -> dict[str, dict[str, Savings]]:
-        return {}
-
     def verdict(self, against: str = "random") -> str:
         """What the paired tests on the area show, in plain sentences."""
         from .report import sentences
@@ -197,13 +186,20 @@ class Curves:
         return polars.concat(parts)
 
     def labels_saved(self, against: str = "random") -> polars.DataFrame:
-        """strategy, labels, needs, bound, saved, low, high (of saved, 95 % bootstrap): see `Savings`."""
-        types = dict(strategy=str, labels=int, needs=float, bound=str, saved=float, low=float, high=float)
-        rows = []
-        for name, s in self.savings(against).items():
-            columns = (s.budgets, s.needs, s.bound, s.saved, s.low - s.budgets, s.high - s.budgets)
-            rows += [(name, *cells) for cells in zip(*(column.tolist() for column in columns), strict=True)]
-        return polars.DataFrame(rows, types, orient="row")
+        """Labels saved by every other strategy at equal values of the metric, over shared seeds.
+
+        strategy, labels : of the row; needs, bound, saved, low, high : see `mheal.evaluate.statistics.labels_saved`
+        """
+        if against not in self._saved:  # a thousand resamples each, and a report needs them three times
+            types = dict(strategy=str, labels=int, needs=float, bound=str, saved=float, low=float, high=float)
+            found = {name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)}
+            rows = [(name, *row) for name, frame in found.items() for row in frame.rows()]
+            self._saved[against] = polars.DataFrame(rows, types, orient="row")
+        return self._saved[against]
+
+    @cached_property
+    def _saved(self) -> dict[str, polars.DataFrame]:
+        return {}
 
     def significance(self, against: str = "random") -> polars.DataFrame:
         """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
@@ -232,17 +228,17 @@ class Curves:
         """A row per strategy, the largest area first; null where `against` would be compared with itself.
 
         aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
-        saved, saved_bound : labels saved at the largest budget, see `Savings`; saved_median(_bound) : at the median
+        saved, saved_bound : at the largest budget, see `labels_saved`; saved_median(_bound) : at the median
         p_holm : t test on the area, corrected for the number of strategies
         """
-        ranks, savings = self.ranks(), self.savings(against)
+        ranks, savings = self.ranks(), self.labels_saved(against)
         tested = self.significance(against).filter(metric="aulc")
         p_holm = dict(zip(tested["strategy"], tested["p_t_holm"], strict=True))
         rows = []
         for name in self.strategies:
             mean, half = t_interval(self.aulc(name))
-            s = savings.get(name)
-            saved = (None,) * 4 if s is None else (float(s.saved[-1]), str(s.bound[-1]), *s.median())
+            own = savings.filter(strategy=name)
+            saved = (None,) * 4 if own.is_empty() else (*own.select("saved", "bound").row(-1), *median_saved(own))
             rows.append((name, float(mean), float(half), ranks[name], *saved, p_holm.get(name)))
         types = dict(strategy=str, aulc=float, aulc_half=float, rank=float, saved=float, saved_bound=str)
         types |= dict(saved_median=float, saved_median_bound=str, p_holm=float)

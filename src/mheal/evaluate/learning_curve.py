@@ -74,8 +74,6 @@ def learning_curve(
     of the labels would say little. Picked rows are no random sample, so a row also counts by the number of rows in the
     pool that are nearest to it.
 
-    Parameters
-    ----------
     X : the pool
     y, labeled : labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
@@ -135,7 +133,7 @@ class Estimate(NamedTuple):
 class CurveFit:
     """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what `now` labels show.
 
-    effective : number of labels of equal weight that would show as much
+    effective : number of labels of equal weight that would be as informative
     """
 
     b: float
@@ -157,11 +155,11 @@ class CurveFit:
         return Estimate(*(float(labels[end.argmax()]) if end.any() else np.inf for end in (value, high, low)))
 
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
-        """The expected accuracy and the ends of its interval with ever more labels, none far beyond those before.
+        """The expected accuracy and the ends of its interval at these numbers of labels, which rise in small steps.
 
-        The interval is symmetric around the log odds. Their variance has three parts: that of a share of n
-        labels, and two that `benchmarks/labels/plan` has measured: what this does not explain, and the extrapolation.
-        More labels do no harm, so the lower end does not fall.
+        The interval is symmetric around the log odds. Their variance has three parts: that of a share of n labels, what
+        it does not explain, and the extrapolation; `benchmarks/labels/plan` has measured the last two. More labels do
+        no harm, so the lower end does not fall.
         """
         value, now = (1 - np.clip(self.b * n**-self.c, 1e-9, 1 - 1e-9) for n in (labels, float(self.now)))
         times = np.maximum(1, labels / self.now)

@@ -132,17 +132,16 @@ def _verdict(curves: "Curves", against: str) -> list[str]:
 
 def _beats(curves: "Curves", test: dict[str, Any], against: str) -> str:
     name = test["strategy"]
-    savings = curves.savings(against)[name]
-    known = (savings.bound == "=").nonzero()[0]
-    at = int(known[-1]) if len(known) else 0  # the largest budget for which the baseline's curve is long enough
-    budget, needs, saved = int(savings.budgets[at]), savings.needs[at], savings.saved[at]
-    ours, theirs = (values.mean(axis=0)[at] for values in curves.paired(name, against))
+    savings = curves.labels_saved(against).filter(strategy=name)
+    exact = savings.filter(bound="=")  # budgets for which the baseline's curve is long enough
+    budget, needs, bound, saved = (exact.tail(1) if len(exact) else savings).row(0)[1:5]
+    ours, theirs = (values.mean(axis=0)[curves.budgets == budget].item() for values in curves.paired(name, against))
     unit = " %" * curves.is_share
     text = (
         f"{name} beats {against}. With {budget} labels, {name} reaches {_value(curves, ours)}{unit} "
         f"{curves.metric_title} ({against}: {_value(curves, theirs)}{unit})."
     )
-    if savings.bound[at] == ">":
+    if bound == ">":
         text += f" {against} needs more than {needs:.0f} labels for that."
     elif saved >= 0.5:
         share = f"{100 * saved / needs:.0f} %"

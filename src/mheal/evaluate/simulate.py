@@ -46,19 +46,15 @@ def simulate(
 ) -> Curves:  # fmt: skip
     """Learning curves of every strategy: a metric on held-out rows against the number of labels, for each seed.
 
-    Parameters
-    ----------
     X : array of shape (n_rows, n_columns)
     y : their classes: integers, booleans or strings
     strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
-    estimator : str or classifier
-        The classifier that learns from the labels: "logistic", "svm", "knn", "forest", "logistic+knn" (columns are
-        scaled for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline. It
+    estimator : the classifier that learns from the labels: "logistic", "svm", "knn", "forest", "logistic+knn" (columns
+        are scaled for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline. It
         is cloned for each fit and sees the columns as they are in X. Labels of one class give a constant prediction.
     seeds : number of splits, or a list of their seeds
-    metric : str or callable
-        "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
+    metric : "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
         scorer(estimator, X, y); larger is better. Where one class has over 60 % of the rows, tables show accuracy and
         balanced accuracy beside it.
     scaling : scaling for the picks, as for `mheal.select`

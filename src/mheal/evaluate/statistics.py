@@ -1,10 +1,10 @@
 """The statistics of curves: intervals, areas, paired tests and their correction, labels saved."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
@@ -54,37 +54,19 @@ def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
     return float(stats.ttest_1samp(d, 0.0).pvalue), wilcoxon
 
 
-@dataclass(frozen=True)
-class Savings:
+def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats) -> polars.DataFrame:
     """For each budget of a strategy, the labels that the baseline needs for the same mean value of the metric.
 
+    ours, baseline : curves of shape (seeds, budgets), for the same seeds
+
+    The columns are:
+
+    labels : the budget
+    needs : the baseline's number of labels; where it is only a bound, its last or first budget
     bound : "=", or ">" (or "<") where the baseline's curve ends below (or begins above) the value
-    needs : the baseline's number of labels; its last (or first) budget at these bounds
-    low, high : 95 % bootstrap interval of `needs` over the seeds, from 0 where the curve may begin above the value, to
-        infinity where it may end below
+    saved : needs − labels, negative where the strategy wastes labels
+    low, high : 95 % bootstrap interval of `saved` over the seeds, infinite where the baseline's curve may end below
     """
-
-    budgets: npt.NDArray[np.int64]
-    needs: Floats
-    bound: npt.NDArray[np.str_]
-    low: Floats
-    high: Floats
-
-    @property
-    def saved(self) -> Floats:
-        """needs − budgets: negative where the strategy wastes labels; a bound where needs is one."""
-        return self.needs - self.budgets
-
-    def median(self) -> tuple[float, str]:
-        """Labels saved at the middle budget, the lower of two, and its bound."""
-        beyond = np.select([self.bound == ">", self.bound == "<"], [np.inf, -np.inf], 0.0)
-        order = np.lexsort((self.saved, self.saved + beyond))
-        middle = order[(len(order) - 1) // 2]
-        return float(self.saved[middle]), str(self.bound[middle])
-
-
-def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats) -> Savings:
-    """Compare two sets of curves of shape (seeds, budgets), for the same seeds, at equal mean values."""
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
     beyond = [needs == np.inf, needs == 0]
     bound, needs = np.select(beyond, [">", "<"], "="), np.select(beyond, [budgets[-1], budgets[0]], needs)
@@ -95,7 +77,15 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
         low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite
         high = np.quantile(resampled, 0.975, axis=0, method="higher")
         low, high = np.minimum(low, budgets[-1]), np.maximum(high, budgets[0])  # beyond the ends nothing is known
-    return Savings(budgets, needs, bound, low, high)
+    saved = dict(saved=needs - budgets, low=low - budgets, high=high - budgets)
+    return polars.DataFrame(dict(labels=budgets, needs=needs, bound=bound) | saved)
+
+
+def median_saved(savings: polars.DataFrame) -> tuple[float, str]:
+    """Labels saved at the middle budget, the lower of two, and its bound; `savings` are the rows of a strategy."""
+    beyond = polars.col("bound").replace_strict({"<": -np.inf, "=": 0.0, ">": np.inf})
+    order = savings.sort(polars.col("saved") + beyond, "saved")
+    return order.select("saved", "bound").row((len(order) - 1) // 2)
 
 
 def _needs(budgets: npt.NDArray[np.int64], curve: Floats, targets: Floats) -> Floats:

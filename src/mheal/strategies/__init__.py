@@ -6,12 +6,12 @@ True
 """
 
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from ..exceptions import UserError
 from ..paper import PaperMHEAL
 from ..selector import MHEAL
 from ..strategy import Pool, Strategy
+from ..uncertainty import Model
 from .bayesian import BALD, BatchBALD, MaxEntropy, VariationRatios
 from .clustering import KMeans, KMedoids, TypiClust
 from .coverage import CoreSet, MaxHerding, ProbCover, UHerding
@@ -25,8 +25,8 @@ from .uncertainty import Entropy, LeastConfidence, Margin, QueryByCommittee
 
 __all__ = [
     "ALDR", "BADGE", "BALD", "GEN", "MHEAL", "SPAL", "TED", "VAAL", "BatchBALD", "CDALCoreSet", "CDALReinforced",
-    "CoreSet", "Description", "Entropy", "Hierarchical", "KMeans", "KMedoids", "LeastConfidence", "Margin",
-    "MaxEntropy", "MaxHerding", "PaperMHEAL", "Pool", "ProbCover", "QueryByCommittee", "Random", "Strategy",
+    "CoreSet", "Entropy", "Hierarchical", "KMeans", "KMedoids", "LeastConfidence", "Margin",
+    "MaxEntropy", "MaxHerding", "Model", "PaperMHEAL", "Pool", "ProbCover", "QueryByCommittee", "Random", "Strategy",
     "Stratified", "SupportPoints", "TypiClust", "UHerding", "VariationRatios", "describe", "get", "names",
 ]  # fmt: skip
 _ALL: tuple[type[Strategy], ...] = (
@@ -35,17 +35,6 @@ _ALL: tuple[type[Strategy], ...] = (
     MaxEntropy, VariationRatios, BALD, BatchBALD, CDALCoreSet, CDALReinforced, VAAL,
 )  # fmt: skip
 _BY_NAME = {cls.name: cls for cls in _ALL}
-
-
-class Description(NamedTuple):
-    """What `mheal strategies` shows of a strategy."""
-
-    name: str
-    title: str
-    kind: str
-    needs: str  # "nothing", "labels" or "labels or a model"; and torch
-    summary: str
-    cost: str
 
 
 def names() -> list[str]:
@@ -62,11 +51,6 @@ def get(name: str) -> type[Strategy]:
     return _BY_NAME[name]
 
 
-def describe() -> list[Description]:
-    """Every strategy: what it picks, what it needs and what it costs."""
-    found = []
-    for cls in _ALL:
-        needs = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
-        needs += " and torch" if cls.needs_torch else ""
-        found.append(Description(cls.name, cls.title, cls.kind, needs, cls.summary, cls.cost))
-    return found
+def describe() -> list[type[Strategy]]:
+    """Every strategy, with its name, title, kind, what it `needs`, its summary and its cost."""
+    return list(_ALL)

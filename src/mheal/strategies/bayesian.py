@@ -39,9 +39,8 @@ def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Array:
 
     By the model's `row_samples` if it has them (MC dropout), else by a committee that is fitted on the labels.
     """
-    if hasattr(pool.model, "row_samples"):
-        return np.asarray(pool.model.row_samples(rows, n, pool.rng))
-    return np.stack(list(committee(pool, rows, n)))
+    draw = getattr(pool.model, "row_samples", None)
+    return np.stack(list(committee(pool, rows, n))) if draw is None else np.asarray(draw(rows, n, pool.rng))
 
 
 def entropy_of_mean(samples: Array) -> Scores:

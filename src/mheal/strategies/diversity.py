@@ -32,7 +32,8 @@ class BADGE(Strategy):
         rows = pool.unlabeled
         a = probabilities(pool, rows)
         a[np.arange(len(a)), a.argmax(axis=1)] -= 1
-        embedding = pool.model.row_embedding(rows) if hasattr(pool.model, "row_embedding") else pool.Z[rows]
+        embed = getattr(pool.model, "row_embedding", None)
+        embedding = pool.Z[rows] if embed is None else embed(rows)
         z = np.column_stack([embedding, np.ones(len(rows), embedding.dtype)])
         norm2 = np.square(a).sum(axis=1) * np.einsum("ij,ij->i", z, z)
 

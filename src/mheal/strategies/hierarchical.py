@@ -33,12 +33,12 @@ class Hierarchical(Strategy):
         classes, y = np.unique(pool.labels, return_inverse=True)
         seen = np.full(len(rows), -1)
         seen[: len(at)] = y[at]
-        tree = Tree(pool.Z[rows])
-        bounds = LabelBounds(tree, seen, max(2, len(classes)), self.beta)
+        bounds = LabelBounds(ward_tree(pool.Z[rows]), seen, max(2, len(classes)), self.beta)
 
         nodes = bounds.pruning()
-        unseen = [pool.rng.permutation(leaves[seen[leaves] < 0]) for leaves in map(tree.leaves, nodes)]
-        weight = np.maximum(tree.size[nodes] * bounds.impurity[nodes], 1e-9)  # pure clusters come last
+        members = [np.array(bounds.tree[node].pre_order()) for node in nodes]
+        unseen = [pool.rng.permutation(leaves[seen[leaves] < 0]) for leaves in members]
+        weight = np.maximum([*map(len, members)] * bounds.impurity[nodes], 1e-9)  # pure clusters come last
         left = np.array([len(leaves) for leaves in unseen])
         picked = []
         for _ in range(min(n, int(left.sum()))):
@@ -49,33 +49,23 @@ class Hierarchical(Strategy):
         return fill_with_farthest(pool, rows[picked], n)
 
 
-class Tree:
-    """Ward's tree: leaves 0 … n − 1, then one node for each merge; the last is the root."""
-
-    def __init__(self, Z: Array) -> None:
-        self.n = n = len(Z)
-        merges = linkage(Z, "ward") if n > 1 else np.empty((0, 4))
-        self.children = merges[:, :2].astype(np.int64)
-        self.size = np.append(np.ones(n), merges[:, 3]).astype(np.int64)
-        self.nodes = to_tree(merges, rd=True)[1] if n > 1 else [ClusterNode(0)]
-
-    def leaves(self, node: int) -> Rows:
-        """The leaves below a node."""
-        return np.array(self.nodes[node].pre_order())
+def ward_tree(Z: Array) -> list[ClusterNode]:
+    """The nodes of Ward's tree by number: leaves 0 … n − 1, then one node for each merge; the last is the root."""
+    return to_tree(linkage(Z, "ward"), rd=True)[1] if len(Z) > 1 else [ClusterNode(0)]
 
 
 class LabelBounds:
-    """Bounds on each node's label shares, and which nodes to split, from the labels seen (−1: none)."""
+    """Bounds on each node's label shares, and which nodes to split, from the labels seen of the leaves (−1: none)."""
 
-    def __init__(self, tree: Tree, seen: Rows, n_classes: int, beta: float) -> None:
-        self.tree, n = tree, tree.n
-        counts = np.zeros((2 * n - 1, n_classes))
+    def __init__(self, tree: list[ClusterNode], seen: Rows, n_classes: int, beta: float) -> None:
+        self.tree, merges = tree, tree[len(seen) :]
+        counts = np.zeros((len(tree), n_classes))
         labeled = np.flatnonzero(seen >= 0)
         counts[labeled, seen[labeled]] = 1
-        for i, (a, b) in enumerate(tree.children):
-            counts[n + i] = counts[a] + counts[b]
+        for node in merges:
+            counts[node.id] = counts[node.left.id] + counts[node.right.id]
 
-        total, size = counts.sum(axis=1, keepdims=True), tree.size[:, None]
+        total, size = counts.sum(axis=1, keepdims=True), np.array([[node.count] for node in tree])
         some = np.maximum(total, 1)
         p = counts / some
         slack = (1 - total / size) * (1 / some + np.sqrt(p * (1 - p) / some))
@@ -88,24 +78,24 @@ class LabelBounds:
         admissible = 1 - lower < beta * others
         admissible |= (total == size) & (counts == counts.max(axis=1, keepdims=True))  # all seen
         best = np.where(admissible, p, -1).argmax(axis=1)
-        node = np.arange(len(best))
-        clear = admissible[node, best]
-        self.impurity = np.where(clear, 1 - lower[node, best], 1.0)  # upper bound, of the majority label
+        every = np.arange(len(best))
+        clear = admissible[every, best]
+        self.impurity = np.where(clear, 1 - lower[every, best], 1.0)  # upper bound, of the majority label
 
-        self.error = np.where(clear, 1 - p[node, best], 1.0)
-        self.split = np.zeros(2 * n - 1, bool)
-        for i, (a, b) in enumerate(tree.children):
-            below = (tree.size[a] * self.error[a] + tree.size[b] * self.error[b]) / tree.size[n + i]
-            if clear[n + i] and below < self.error[n + i]:
-                self.split[n + i], self.error[n + i] = True, below
+        self.error = np.where(clear, 1 - p[every, best], 1.0)
+        self.split = np.zeros(len(tree), bool)
+        for node in merges:
+            below = sum(side.count * self.error[side.id] for side in (node.left, node.right)) / node.count
+            if clear[node.id] and below < self.error[node.id]:
+                self.split[node.id], self.error[node.id] = True, below
 
     def pruning(self) -> Rows:
         """The nodes where splitting from the root ends; together they hold every leaf once."""
-        open_nodes, nodes = [len(self.tree.size) - 1], []
+        open_nodes, nodes = [self.tree[-1]], []
         while open_nodes:
             node = open_nodes.pop()
-            if self.split[node]:
-                open_nodes += self.tree.children[node - self.tree.n].tolist()
+            if self.split[node.id]:
+                open_nodes += [node.left, node.right]
             else:
-                nodes.append(node)
+                nodes.append(node.id)
         return np.array(sorted(nodes))

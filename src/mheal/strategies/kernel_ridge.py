@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
-from sklearn.preprocessing import minmax_scale
+from sklearn.preprocessing import label_binarize, minmax_scale
 
 from ..backends.cpu.distances import squared_distances
 from ..parameters import Count, NotNegative, Share
@@ -55,7 +55,7 @@ class ALDR(Strategy):
 
 
 class KernelBlocks:
-    """Blocks of the kernel exp(−‖x − y‖²/d) between labelled rows (L) and candidates (U), and the rows' targets Y.
+    """Blocks of the kernel exp(−‖x − y‖²/d) between labelled rows (L) and candidates (U), and the classes Y as ±1.
 
     d is the number of columns: a typical exponent on standardised columns is then −2. Of more than `max_rows` labelled
     rows or candidates, a sample takes part.
@@ -66,24 +66,19 @@ class KernelBlocks:
         self.candidates = sample(pool.unlabeled, max_rows, pool.rng)
         L, U = (pool.Z[rows].astype(np.float64) for rows in (pool.labeled[at], self.candidates))
         self.LL, self.UL, self.UU = (np.exp(squared_distances(A, B) / -A.shape[1]) for A, B in ((L, L), (U, L), (U, U)))
-        self.Y = one_vs_rest(pool.labels[at])
+        labels = pool.labels[at]
+        self.Y = label_binarize(labels, classes=np.unique(labels), neg_label=-1).astype(np.float64)  # one-vs-rest
 
     def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Array:
-        """How much each candidate resembles labelled rows minus how much it resembles the others; small is good.
+        """Similarity of each candidate to the labelled rows minus that to the others: small for representative rows.
 
-        The linear term of the discrepancy between the pool and labelled rows with a batch. `picked` count as labelled.
+        This is the linear term of the maximum mean discrepancy between the pool and the labelled rows together with a
+        batch. The candidates `picked` count as labelled.
         """
         near = self.UU[:, list(picked)].sum(axis=1)
         l, u = self.UL.shape[1] + len(picked), len(self.UU) - len(picked)
         to_labeled, to_others = self.UL.sum(axis=1) + near, self.UU.sum(axis=1) - near
         return ((u - batch) * to_labeled - (l + batch) * to_others) / (l + u)
-
-
-def one_vs_rest(labels: Array) -> Array:
-    """+1 for a row's own class, −1 for the others, (rows, classes); a single column if there are two classes."""
-    classes = np.unique(labels)
-    Y = np.where(labels[:, None] == classes, 1.0, -1.0)
-    return Y[:, 1:] if len(classes) == 2 else Y
 
 
 def label_cost(F: Array) -> Array:
