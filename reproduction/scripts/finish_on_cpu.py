@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mheal.runtime.files import Lock
 from mheal_reproduction.networks import training
 from mheal_reproduction.paper.images.experiment import collect, protocol
 from mheal_reproduction.paper.images.pools import KINDS
@@ -27,5 +28,6 @@ class Place(training.Place):
 if __name__ == "__main__":
     folder, table, name, title, data = Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5], Path(sys.argv[5])
     training.Place = Place  # type: ignore[misc]  # what a Trainer makes its places of
-    rows = RawRows(folder, f"table{table}", protocol(FULL))
-    collect(KINDS[table - 3], name, rows, data, range(1), [title], FULL, lambda *step: print(*step, flush=True))
+    with Lock(folder):
+        rows = RawRows(folder, f"table{table}", protocol(FULL))
+        collect(KINDS[table - 3], name, rows, data, range(1), [title], FULL, lambda *step: print(*step, flush=True))

@@ -7,7 +7,8 @@ A part is some methods of a table and a dataset that cost about the same, so tha
 by `python -m mheal_reproduction` in its own folder under WORK, which starts with the rows of DIR/table3 … (by default
 those in results/) and adds to them at the end. Called again with the same methods, it resumes. Rows of another protocol
 are not added to: then name another DIR. Before it, let processes share the GPU: `nvidia-cuda-mps-control -d`. The
-output of each part is in WORK/log. Afterwards `python -m mheal_reproduction table3 --page` writes pages and pictures.
+output of each part is in WORK/log. WORK and DIR/table3 … are locked meanwhile. Afterwards
+`python -m mheal_reproduction table3 --page` writes pages and pictures.
 """
 
 import argparse
@@ -17,10 +18,12 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Lock
+from threading import Lock as ThreadLock
 
 from mheal import datasets
+from mheal.runtime.files import Lock, OtherRun
 from mheal_reproduction.machine import gpu
 from mheal_reproduction.paper.images.experiment import protocol
 from mheal_reproduction.paper.images.methods import methods
@@ -42,10 +45,21 @@ GROUPS = (  # slow ones come first; methods that are in no group make a group of
 )
 Part = tuple[int, str, tuple[str, ...]]  # table, dataset, methods
 Learnt = dict[tuple[str, str], Future[None]]  # features, by dataset and kind
-writing = Lock()
+writing = ThreadLock()
 
 
 def main(given: argparse.Namespace) -> None:
+    """Run all parts, while no other run can add rows to the same folders: one of the two would lose its own."""
+    with ExitStack() as locked:
+        try:
+            for folder in (given.work, *(given.into / f"table{table}" for table in sorted(set(given.tables)))):
+                locked.enter_context(Lock(folder))
+        except OtherRun as error:
+            sys.exit(str(error))
+        run_parts(given)
+
+
+def run_parts(given: argparse.Namespace) -> None:
     """Learn the features that methods use, then run all parts that lack rows."""
     if gpu() is None:
         sys.exit("these networks need a GPU: without one they take days")

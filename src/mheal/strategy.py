@@ -101,6 +101,7 @@ class Strategy(BaseEstimator, ABC):
     title: ClassVar[str]  # as it reads in a table
     summary: ClassVar[str]  # what it picks and when to use it, one line
     cost: ClassVar[str]  # time and memory, one line
+    quadratic: ClassVar[bool] = False  # its time grows with the square of the rows, up to 10,000 of them
     kind: ClassVar[Kind] = "ranked"
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from mheal_reproduction.paper.images.published import BUDGETS, accuracies
 from mheal_reproduction.paper.images.rank import as_random
 from mheal_reproduction.paper.images.titles import COUNTERPARTS, titles
 from mheal_reproduction.paper.images.words import above, against, verdict
+from mheal_reproduction.report import tally
 from mheal_reproduction.rows import stored_rows
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -17,12 +19,37 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 def cells(text, heading, line):
     """The cells of a line of the first table after a heading that has it."""
+    return rows_after(text, heading, f"{line} |")[0]
+
+
+def rows_after(text, heading, start=""):
+    """The cells of all lines of tables after a heading, those that begin so."""
     after = text[text.index(heading) :]
-    return next(row for row in after.splitlines() if row.startswith(f"| {line} |")).strip("| ").split(" | ")
+    return [row.strip("| ").split(" | ") for row in after.splitlines() if row.startswith(f"| {start}")]
 
 
 def section(text, heading):
     return text[text.index(heading) :].split("\n## ")[0]
+
+
+def subsection(text, heading):
+    return text[text.index(heading) :].split("\n#")[0].strip()
+
+
+def sentences(text, *names):
+    """The lines outside tables that name all of these."""
+    return [line for line in text.splitlines() if not line.startswith("|") and all(name in line for name in names)]
+
+
+def numbers(line):
+    """The numbers in a line, but for those that are parts of names."""
+    return [float(number.replace(",", "")) for number in re.findall(r"(?<![\w-])\d[\d,]*(?:\.\d+)?", line)]
+
+
+def missing(text):
+    """What a page lists as missing, each as words: what stands just before the first table of accuracies."""
+    line = text[: text.index("## Accuracy")].strip().splitlines()[-1]
+    return [set(re.findall(r"[\w-]+", gap)) for gap in line.partition(": ")[2].split("; ") if gap]
 
 
 def test_pictures_have_the_papers_numbers():
@@ -50,10 +77,13 @@ def test_randoms_own_numbers_are_marked_and_not_counted(rows_of):
     rows = [row for title in ("Random", "BALD", "MHEAL (paper)") for row in rows_of(title, same, "cifar10")]
     text = page("clean", rows, COUNTERPARTS, quick=False)
     assert cells(text, "### cifar10", "BALD")[3] == "**50.0 ± 1.0**, = Random"
-    assert "Of 7 cells " in text  # four of MHEAL (paper), three of BALD
+    count = subsection(text, "### cifar10").splitlines()[-1]
+    assert numbers(count)[0] == 7  # four of MHEAL (paper), three of BALD
     table = section(text, "## Is MHEAL the best")
-    assert "| cifar10 | 1,000 |" not in table
-    assert "| cifar10 | 2,000 | BALD | no difference on 1 of 1 | none | no difference |" in table
+    row = ["cifar10", "2,000", "BALD", tally(["no difference"]), "none", "no difference"]
+    places = [cells for cells in rows_after(table, "## Is", "cifar10 |") if len(cells) == len(row)]
+    assert places[0] == row
+    assert [cells[1] for cells in places] == ["2,000", "5,000", "10,000"]  # not 1,000
 
 
 @pytest.mark.parametrize("table", ["table3", "table4", "table5"])
@@ -89,49 +119,56 @@ def test_verdicts():
 
 def test_accuracies_stand_beside_the_papers(clean, shown):
     text = page("clean", clean, shown, quick=False)
-    assert text.startswith("# Table 3 and Figures 13–15")
-    assert "Quick run" not in text
+    assert numbers(text.splitlines()[0])[:2] == [3, 13]  # Table 3 and the first of its figures
+    assert text != page("clean", clean, shown, quick=True)  # which says that it is a quick run
     heading = "## Accuracy"
     assert cells(text, heading, "method")[:4] == ["method", "seeds", "100: paper", "ours"]
     assert cells(text, heading, "MHEAL (paper)")[:4] == ["MHEAL (paper)", "3", "86.5", "86.5 ± 1.0, ≈"]
     assert cells(text, heading, "BALD")[2:6] == ["76.0", "**98.0 ± 1.0**, +22.0", "88.6", "**98.0 ± 1.0**, +9.4"]
     assert cells(text, heading, "MHEAL")[2:] == ["–", "95.0 ± 1.0", "–", "**98.0 ± 1.0**", "–", "**99.0 ± 1.0**", "–", "**98.5 ± 1.0**"]  # fmt: skip  # noqa: E501
-    assert "Of 12 cells 8 are as printed, 4 higher, 0 lower." in text
-    assert "- mnist: 6 methods, seeds for each: 3; 9.0 minutes on NVIDIA H200" in text
+    count = subsection(text, "### mnist").splitlines()[-1]
+    assert numbers(count) == [12, 8, 4, 0]  # cells, as printed, higher, lower
+    (runs,) = sentences(text, "- mnist", "NVIDIA H200")
+    assert numbers(runs) == [6, 3, 9.0]  # methods, seeds, minutes
     assert "SimCLR |" not in text  # MNIST has no such methods
-    assert "lost against" not in text
+    assert "\n## How much is lost" not in text
 
 
 def test_what_is_missing_is_listed(clean, rows_of, shown):
     rows = [row for row in clean if row["method"] != "TypiClust"]
     rows += rows_of("K-means", [0.3, 0.4], "cifar10", seeds=1)
     text = page("clean", rows, shown, quick=True)
-    assert "Quick run" in text
-    missing = next(line for line in text.splitlines() if line.startswith("Missing: "))
-    assert missing.startswith("Missing: cifar100; on mnist TypiClust; on cifar10 Random and BALD and")
-    assert missing.endswith("on cifar10 every method at 5,000 labels; on cifar10 every method at 10,000 labels.")
+    dataset, methods, others, *labels = missing(text)
+    assert dataset == {"cifar100"}
+    assert {"mnist", "TypiClust"} <= methods
+    assert {"cifar10", "Random", "BALD"} <= others
+    assert all("cifar10" in one for one in labels)
+    assert ["5" in labels[0], "10" in labels[1], len(labels)] == [True, True, 2]  # at 5,000 and 10,000 labels
     assert cells(text, "### mnist", "TypiClust") == ["TypiClust", "0", *["–"] * 8]
     assert cells(text, "### cifar10", "K-means")[1:6] == ["1", "32.5", "**30.0**, −2.5", "38.9", "**40.0**, +1.1"]
-    assert "| cifar10 | above all at 0 of 0 numbers of labels, below some at 0 | not judged |" in text
+    name, places, decided = rows_after(text, "## Is MHEAL the best", "cifar10 |")[0]
+    assert (name, numbers(places), decided) == ("cifar10", [0, 0, 0], "not judged")
     whole = [row for name in BUDGETS for title in shown for row in rows_of(title, [0.5] * 4, name)]
-    assert "No method is missing." in page("clean", whole, shown, quick=False)
+    assert missing(page("clean", whole, shown, quick=False)) == []
 
 
 def test_mheal_is_refuted_where_a_method_is_above_it_everywhere(clean, shown):
     text = section(page("clean", clean, shown, quick=False), "## Is MHEAL the best")
-    assert "| mnist | above all at 0 of 4 numbers of labels, below some at 4 | refuted |" in text
-    assert "| mnist | 100 | MHEAL | yes on 1, no on 1 of 2 | BALD | yes |" in text
-    assert "One seed" not in text
+    (name, places, decided), first = rows_after(text, "## Is", "mnist |")[:2]
+    assert (name, numbers(places), decided) == ("mnist", [0, 4, 4], "refuted")  # above all, of so many, below some
+    assert first == ["mnist", "100", "MHEAL", tally(["yes", "no"]), "BALD", "yes"]
+    assert not sentences(text, "mnist")  # of which one seed would be mentioned
 
 
 def test_mheal_is_reproduced_where_it_is_above_all(rows_of, shown):
     low, high = rows_of("K-means", [0.5] * 4), rows_of("MHEAL (paper)", [0.6] * 4)
     text = section(page("clean", low + high, shown, quick=False), "## Is MHEAL the best")
-    assert "| mnist | above all at 4 of 4 numbers of labels, below some at 0 | reproduced |" in text
-    assert "| mnist | 500 | MHEAL | yes on 1 of 1 | none | – |" in text
+    (name, places, decided), *_, last = rows_after(text, "## Is", "mnist |")
+    assert (name, numbers(places), decided) == ("mnist", [4, 4, 0], "reproduced")
+    assert last == ["mnist", "500", "MHEAL", tally(["yes"]), "none", "–"]
     alone = section(page("clean", low[:1] + high[:1], shown, quick=False), "## Is MHEAL the best")
-    assert "| reproduced (one seed) |" in alone
-    assert "every method on mnist." in alone
+    assert rows_after(alone, "## Is", "mnist |")[0][-1] == "reproduced (one seed)"
+    assert len(sentences(alone, "mnist")) == 1
 
 
 def test_one_seed_does_not_refute_beside_methods_with_more(rows_of, shown):
@@ -141,9 +178,10 @@ def test_one_seed_does_not_refute_beside_methods_with_more(rows_of, shown):
         *rows_of("MHEAL (paper)", [0.6] * 4),
     ]
     text = section(page("clean", rows, shown, quick=False), "## Is MHEAL the best")
-    assert "| mnist | above all at 0 of 4 numbers of labels, below some at 0 | not reproduced |" in text
-    assert "BALD on mnist." in text
-    assert "no difference on 1, no on 1 of 2 | BALD |" in text
+    (name, places, decided), first = rows_after(text, "## Is", "mnist |")[:2]
+    assert (name, numbers(places), decided) == ("mnist", [0, 4, 0], "not reproduced")
+    assert len(sentences(text, "BALD", "mnist")) == 1
+    assert first[3:5] == [tally(["no difference", "no"]), "BALD"]
 
 
 def test_losses_are_paired_with_the_clean_rows(clean, rows_of, shown):
@@ -159,8 +197,7 @@ def test_losses_are_paired_with_the_clean_rows(clean, rows_of, shown):
     assert cells(lost, "### mnist", "MHEAL (paper)")[1:3] == ["−0.5", "−0.5 ± 0.0"]
     assert cells(lost, "### mnist", "BALD")[-2:] == ["−0.8", "−3.0 ± 0.0"]
     assert cells(lost, "### mnist", "MHEAL loses little") == ["MHEAL loses little", "−0.6", "−0.5 ± 0.0", "reproduced"]
-    groups = "unsupervised methods lose less: their mean minus the mean of the others"
-    assert cells(lost, "### mnist", groups)[2:] == ["+2.3 ± 0.0", "reproduced"]
+    assert rows_after(lost, "### mnist", "unsupervised")[0][2:] == ["+2.3 ± 0.0", "reproduced"]
     assert cells(lost, "### mnist", "loses least") == ["loses least", "Core-set, −0.4", "MHEAL, +0.0", "–"]
     assert cells(lost, "### mnist", "Random")[2] == "–"
 
@@ -170,18 +207,15 @@ def test_a_loss_a_point_beyond_the_papers_refutes(clean, rows_of, shown):
     far = rows_of("MHEAL (paper)", [v - 0.05 for v in mheal])
     lost = page("noisy", far + rows_of("BALD", [0.98] * 4), shown, False, clean)
     assert cells(lost, "### mnist", "MHEAL loses little")[2:] == ["−5.0 ± 0.0", "refuted"]
-    assert (
-        cells(lost, "### mnist", "unsupervised methods lose less: their mean minus the mean of the others")[3]
-        == "refuted"
-    )
+    assert rows_after(lost, "### mnist", "unsupervised")[0][3] == "refuted"
     alone = page("noisy", far[1:2], shown, False, clean)
     assert cells(alone, "### mnist", "MHEAL loses little")[2:] == ["−5.0, one seed", "not reproduced (one seed)"]
-    assert "unsupervised methods lose less" not in alone
+    assert not rows_after(alone, "## How much is lost", "unsupervised")
 
 
 def test_without_clean_rows_no_loss_is_shown(clean, shown):
     lost = section(page("noisy", clean, shown, False), "## How much is lost")
-    assert "There is no clean run to compare with." in lost
+    assert not rows_after(lost, "### mnist")
     assert "−" not in lost
 
 
@@ -191,7 +225,9 @@ def test_shares_of_labels_spent_on_copies(kind, share, rows_of, shown):
     text = section(page(kind, rows, shown, False), "## Labels spent")
     assert cells(text, "###", "Random") == ["Random", *[share] * 4]
     assert cells(text, "###", "BALD") == ["BALD", *["–"] * 4]
-    assert f"Least and most at 500 labels: MHEAL ({float(share) / 4:.1f}) and Random ({share})." in text
+    (ends,) = [line for line in sentences(text, "MHEAL", "Random") if numbers(line)]
+    assert numbers(ends) == [500, float(share) / 4, float(share)]
+    assert ends.index("MHEAL") < ends.index("Random")  # the least, then the most
 
 
 def test_the_default_is_compared_with_the_best_of_its_family(clean, rows_of, shown):
@@ -199,7 +235,7 @@ def test_the_default_is_compared_with_the_best_of_its_family(clean, rows_of, sho
     rows = [*clean, *sim, *rows_of("MHEAL", [0.5] * 4, "cifar10"), *rows_of("Random", [0.5, 0.75], "cifar10")]
     whole = page("clean", rows, shown, False)
     text = section(whole, "## Is our default ahead?")
-    table = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    table = rows_after(text, "## Is")[2:]
     assert table[0] == ["mnist", "MHEAL", "100", "BALD", "98.0 ± 1.0", "95.0 ± 1.0", "−3.0 ± 0.0", "behind"]
     assert [row[-1] for row in table if row[0] == "mnist"] == ["behind", "level", "ahead", "ahead"]
     assert [row[1:4] + row[6:] for row in table if row[0] == "cifar10"] == [
@@ -210,12 +246,12 @@ def test_the_default_is_compared_with_the_best_of_its_family(clean, rows_of, sho
         ["MHEAL, SimCLR", "5,000", "K-means, SimCLR", "+9.0, one seed", "ahead"],
         ["MHEAL, SimCLR", "10,000", "K-means, SimCLR", "+9.0, one seed", "ahead"],
     ]
-    assert "- MHEAL on mnist: ahead or level in 3 of 4 (ahead in 2)" in text
-    assert "- In all: ahead or level in 7 of 10 (ahead in 5)" in text
-    assert "3 of 10 comparisons rest on one seed" in text
+    *lists, alone = [line for line in text.splitlines() if line]  # each: not behind, of so many, ahead; the sum
+    assert [numbers(line) for line in lists[-4:]] == [[3, 4, 2], [1, 2, 0], [3, 4, 3], [7, 10, 5]]
+    assert numbers(alone) == [3, 10]  # comparisons that rest on one seed, and all
     assert cells(whole, "### cifar10", "MHEAL, SimCLR")[1] == "3"
-    assert "- mnist: 6 methods, seeds for each: 3; 9.0 minutes on NVIDIA H200\n" in whole
-    assert "- cifar10: 4 methods, seeds for each: 1 to 3; 5.0 minutes on NVIDIA H200\n" in whole
+    runs = [sentences(whole, f"- {name}", "NVIDIA H200")[0] for name in ("mnist", "cifar10")]
+    assert [numbers(line) for line in runs] == [[6, 3, 9.0], [4, 1, 3, 5.0]]  # methods, seeds, minutes
 
 
 def test_methods_that_query_the_model_are_compared_whatever_their_features(rows_of):
@@ -225,7 +261,7 @@ def test_methods_that_query_the_model_are_compared_whatever_their_features(rows_
         *rows_of("TypiClust, SimCLR", [0.65, 0.6], "cifar10"),
     ]  # fmt: skip
     text = section(page("clean", rows, COUNTERPARTS, False), "## Is our default ahead?")
-    table = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    table = rows_after(text, "## Is")[2:]
     assert [row[1:4] + row[7:] for row in table] == [
         ["MHEAL, SimCLR", "1,000", "TypiClust, SimCLR", "ahead"],
         ["MHEAL, SimCLR", "2,000", "TypiClust, SimCLR", "ahead"],
@@ -243,7 +279,8 @@ def test_columns_before_the_first_pick_are_left_out(clean, rows_of, shown):
     clean[0]["accuracy"]["20"] += 0.001
     assert Measured(clean).after_start("mnist") == [20, 100, 200, 300, 500]
     assert Measured(rows_of("BALD", [0.5] * 4)).after_start("mnist") == [20, 100, 200, 300, 500]  # none to be like
-    assert "There is nothing to compare." in page("clean", rows_of("BALD", [0.5] * 4), shown, False)
+    alone = section(page("clean", rows_of("BALD", [0.5] * 4), shown, False), "## Is our default ahead?")
+    assert len(rows_after(alone, "## Is")) == 2  # its header
 
 
 def test_gains_and_changes_are_paired_by_seed(rows_of):

@@ -1,9 +1,11 @@
 """What picking costs: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +30,10 @@ SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
 MODEL = 200_000_000  # bytes that a model takes to predict a part of the pool,
 MODEL_ROW = 16  # and for each row
 MARGIN = 1.1  # what a process has in memory differs from run to run
-WARM_UP, SAMPLE, LARGE = 2_000, 20_000, 80_000  # rows on which time is measured; the first run may compile
-SHARE, TINY = 8, 100  # a sample is at most this part of the pool, unless that is tiny; picks are of a sample
-LITTLE = 30.0  # seconds of which an upper bound will do
+SMALL, MEDIUM, LARGE = 2_000, 20_000, 80_000  # rows on which time is measured
+SHARE, TINY = 8, 100  # a sample is at most this part of the pool, unless that is tiny;
+PICKED = 2  # the picks are at most this part of the sample
+LITTLE = 60.0  # seconds of which an upper bound will do
 
 
 def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bool = False) -> int:
@@ -94,24 +97,49 @@ def print_forecast(request: Request, console: Console) -> None:
         raise UserError(f"a budget of {budget:,} exceeds the {len(X):,} rows of {request.pool}: give a smaller one")
     with as_progress(True, console) as progress:
         progress(0, 0, "measuring on samples")
-        _measured(request, X, budget, WARM_UP)
-        rows, seconds = _measured(request, X, budget, SAMPLE)
-        # Time grows at most linearly with the rows.
-        about, bound = "at most", seconds * len(X) / rows
-        if bound > LITTLE and len(X) > SHARE * LARGE:
-            (fewer, less), (rows, seconds) = (rows, seconds), _measured(request, X, budget, LARGE)
-            about, bound = "about", seconds + max(0.0, seconds - less) / (rows - fewer) * (len(X) - rows)
+        found = estimate(partial(_measured, request, X), len(X), budget, get(request.strategy).quadratic)
     print(
-        f"Picking {budget:,} of {len(X):,} rows should take {about} {bound:.1f} s "
-        f"(measured on {rows:,} rows) and {size(bytes_needed)} of memory. Nothing was written."
+        f"Picking {budget:,} of {len(X):,} rows should take {'at most' if found.bound else 'about'} "
+        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(bytes_needed)} of memory. "
+        "Nothing was written."
     )
 
 
-def _measured(request: Request, X: npt.NDArray[Any], budget: int, most: int) -> tuple[int, float]:
-    """The size of a sample, which is smaller than a pool that is not tiny, and the seconds for the budget in it."""
-    rows = min(most, max(len(X) // SHARE, TINY), len(X))
+class Estimate(NamedTuple):
+    """Seconds, how many rows they were measured on, and whether they are an upper bound."""
+
+    seconds: float
+    measured: int
+    bound: bool = True
+
+
+def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadratic: bool) -> Estimate:
+    """The time of picking `budget` of so many rows, from samples as small as will do.
+
+    measure : the seconds for a number of rows and of picks
+    quadratic : whether time grows with the square of few rows, so that small samples say little
+
+    Time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
+    """
+    limit = min(max(rows // SHARE, TINY), rows)
+    sizes = sorted({min(most, limit) for most in ((MEDIUM,) if quadratic else (SMALL, MEDIUM))})
+    taken: dict[int, float] = {}
+    measure(min(SMALL, limit), min(budget, TINY // PICKED))  # it may compile
+    for measured in [*sizes, LARGE] if limit >= LARGE else sizes:
+        n = min(budget, -(-measured // PICKED))
+        taken[measured] = measure(measured, n) * budget / n
+        bound = taken[measured] * rows / measured
+        if bound <= LITTLE:
+            break
+    if measured < LARGE:
+        return Estimate(bound, measured)
+    slope = max(0.0, taken[LARGE] - taken[MEDIUM]) / (LARGE - MEDIUM)
+    return Estimate(taken[LARGE] + slope * (rows - LARGE), LARGE, bound=False)
+
+
+def _measured(request: Request, X: npt.NDArray[Any], rows: int, n: int) -> float:
+    """The seconds for n picks from a random sample."""
     sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
-    n = min(budget, -(-rows // SHARE))
     start = perf_counter()
     select(sample, n, **request.how)
-    return rows, (perf_counter() - start) * budget / n
+    return perf_counter() - start

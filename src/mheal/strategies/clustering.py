@@ -53,6 +53,7 @@ class TypiClust(Strategy):
     name, title = "typiclust", "TypiClust"
     summary = "The most typical row of each cluster: for the very first labels; never an outlier"
     cost = "time N·budget·d·iterations + N²·d / clusters, memory N·d"
+    quadratic = True
     kind = "one-shot"
 
     max_clusters: Count = 500
@@ -125,6 +126,7 @@ class KMedoids(Strategy):
     name, title = "kmedoids", "K-medoids"
     summary = "Rows with the smallest summed distance to all others: like k-means, but less sensitive to outliers"
     cost = "time N²·(d + rounds), memory N² up to 10,000 rows; samples beyond"
+    quadratic = True
     kind = "one-shot"
 
     max_rows: Count = 10_000

@@ -52,6 +52,7 @@ class ProbCover(Strategy):
     name, title = "probcover", "ProbCover"
     summary = "Covers as many rows as possible with balls of one radius: for the first labels; skips sparse regions"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    quadratic = True
 
     radius: Positive | None = None
     purity: Share = 0.95
@@ -84,6 +85,7 @@ class MaxHerding(Strategy):
     name, title = "maxherding", "MaxHerding"
     summary = "Picks that are together most similar to the whole pool: ProbCover with soft balls"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows), memory N·d"
+    quadratic = True
 
     bandwidth: Positive | None = None
     max_references: Count = REFERENCES

@@ -20,6 +20,7 @@ class SupportPoints(Strategy):
     name, title = "support-points", "Support points"
     summary = "Picks whose distribution is as close to the pool's as possible, by the energy distance"
     cost = "time N²·d (N·10,000·d beyond 10,000 rows) + N·budget·d, memory N·d"
+    quadratic = True
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         Z = pool.Z
@@ -49,6 +50,7 @@ class TED(Strategy):
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
     cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
+    quadratic = True
 
     kernel: Literal["rbf", "linear"] = "rbf"
     ridge: Positive = 1e-3

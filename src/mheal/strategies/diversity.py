@@ -106,6 +106,7 @@ class GEN(Strategy):
     name, title = "gen", "GEN"
     summary = "Uncertain rows whose predictions resemble the pool's more than those of the labelled rows"
     cost = "time N²·classes (N·10,000 beyond 10,000 rows), memory N·(d + classes)"
+    quadratic = True
     kind = "adaptive"
     needs_model = uses_proba = True
 

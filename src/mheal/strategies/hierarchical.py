@@ -22,6 +22,7 @@ class Hierarchical(Strategy):
     name, title = "hierarchical", "Hierarchical"
     summary = "Samples most from clusters that look impure by their labels; without labels it is random"
     cost = "time and memory N² up to 5,000 rows; a sample beyond"
+    quadratic = True
     kind = "adaptive"
 
     beta: Positive = 2.0

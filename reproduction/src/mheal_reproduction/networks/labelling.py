@@ -206,24 +206,27 @@ def run_together(
     score: Callable[[Network], float],
     finished: Callable[[Any, Run], None],
     workers: int = 1,
+    clock: Callable[[], float] = perf_counter,
 ) -> None:
     """Take all runs to their end: in each step the networks they wait for are trained in one call of `train`.
 
-    Where runs wait for the same network, it is trained once. `workers` threads pick for as many runs at a time.
+    Where runs wait for the same network, it is trained once. `workers` threads pick for as many runs at a time. The
+    seconds of a step, by the `clock`, are shared out evenly among the runs that wait in it.
     """
     started = {key: run.rounds(score) for key, run in runs.items()}
     replies: Mapping[Any, Network | None] = dict.fromkeys(runs)
     with ThreadPoolExecutor(workers) as pool:
         while started:
-            begin = perf_counter()
+            begin = clock()
             wanted = pool.map(_next, started.values(), [replies[key] for key in started])
             waiting = {key: rows for key, rows in zip(started, wanted, strict=True) if rows is not None}
             for key in [key for key in started if key not in waiting]:
                 del started[key]
                 finished(key, runs[key])
             replies = _train(runs, waiting, train)
+            took = clock() - begin
             for key in waiting:
-                runs[key].seconds += (perf_counter() - begin) / len(waiting)
+                runs[key].seconds += took / len(waiting)
 
 
 def _next(rounds: Generator[Rows, Network, None], network: Network | None) -> Rows | None:
