@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..backends.base import Floats, Labels, Rows, RowStore, Scores
+from ..backends.base import Floats, Labels, Rows, RowStore
 from ..backends.cpu.grouping import grouped
 from ..energy import first_max, hyperspherical_energy
 from ..runtime.checkpoint import NullCheckpoint
@@ -85,8 +85,8 @@ def spread_cluster(
         rows, score, left = traverse(own, n, labeled, weights, workers=workers)
         return asdict(Ranking.of_scores(members[rows], score, left) if len(rows) else Ranking.nothing(np.sqrt(left)))
 
-    def sequence(start: int, picks: int, first: Scores | None = None) -> tuple[Rows, Floats, float]:
-        rows, score, left = traverse(own, picks - 1, np.array([start]), weights, first=first, workers=workers)
+    def sequence(start: int, picks: int) -> tuple[Rows, Floats, float]:
+        rows, score, left = traverse(own, picks - 1, np.array([start]), weights, workers=workers)
         return np.append(start, rows), score, left
 
     if weights is not None:
@@ -98,8 +98,7 @@ def spread_cluster(
         rows, score, left = sequence(starts[0], n)
     else:
         length = min(n if how["start_length"] == "balanced" else int(how["start_length"]), len(members))
-        scores = own.first_scores(np.array(starts))
-        runs = [sequence(start, length, score) for start, score in zip(starts, scores, strict=True)]
+        runs = [sequence(start, length) for start in starts]
         product = np.array([-hyperspherical_energy(own.take(rows), normalize=False) for rows, _, _ in runs])
         # Two starts that are each other's farthest rows give the same set, and their products differ by rounding only.
         winner = int(np.flatnonzero(product >= product.max() - ROUNDING * length * (length - 1) / 2)[0])

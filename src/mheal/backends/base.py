@@ -81,7 +81,7 @@ class Picks(Counted, Protocol):
         """All rows as candidates, or each of some disjoint groups of ascending rows; there must be one pick at least.
 
         A row counts with `weight` as a candidate and with `placed` (by default the same) once it is picked. `first`
-        may hold scores of all rows against the first picks: of `radii`, of `first_scores`, or of an earlier run.
+        may hold scores of all rows against the first picks: of `radii`, or of an earlier run.
         """
 
 
@@ -246,10 +246,6 @@ class RowStore(UnitRows):
         labels = fitting.labels()
         labels[~self.nonzero()] = -1
         return labels
-
-    def first_scores(self, rows: Rows) -> Sequence[Scores | None]:
-        """For each of these rows, scores against it alone, where one pass can serve several starts."""
-        return [None] * len(rows)
 
     def map_groups(
         self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint

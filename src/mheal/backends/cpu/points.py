@@ -6,15 +6,13 @@ import numpy as np
 
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import spans
-from ..base import Floats, Groups, Index, Labels, Rows, RowStore, Scores
+from ..base import Floats, Groups, Index, Labels, Rows, RowStore
 from .fitting import CpuFitting
 from .grouping import written_apart
 from .lazy_scores import first_scores
 from .neighbours import spacing_by_label
-from .staging import PASS_ROWS, Staged
+from .staging import Staged
 from .traversal import CpuPicks
-
-CLOSE = 1e-4  # of the squared length: smaller squared distances are computed by differences
 
 
 class Points(Staged, RowStore):
@@ -51,22 +49,6 @@ class Points(Staged, RowStore):
 
     def picks(self, capacity: int) -> CpuPicks:
         return CpuPicks(self, capacity)
-
-    def first_scores(self, rows: Rows) -> Sequence[Scores]:
-        A = self.array()
-        norm2, scores = np.empty(len(A), self.dtype), np.empty((len(rows), len(A)), self.dtype)
-        starts = A[rows]
-        start2 = np.einsum("ij,ij->i", starts, starts)[:, None]
-        for lo, hi in spans(len(A), PASS_ROWS):  # blocks: the temporaries stay small beside the scores
-            block, own = A[lo:hi], norm2[lo:hi]
-            np.einsum("ij,ij->i", block, block, out=own)
-            distance2 = own + start2 - 2 * (block @ starts.T).T
-            for d2, start in zip(distance2, starts, strict=True):
-                close = np.flatnonzero(d2 < CLOSE * own)  # here the formula above cancels: take differences
-                d2[close] = np.square(block[close] - start).sum(axis=1)
-            scores[:, lo:hi] = distance2
-            self.yield_point()
-        return [Scores(norm2, d2, 1) for d2 in scores]
 
     def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> tuple[Callable[[int], RowStore], int]:
         """As above; with a checkpoint on disk the groups are first written there, one after the other."""
