@@ -223,7 +223,7 @@ class Strategy(BaseEstimator, ABC):
         if sum(given is not None for given in (estimator, proba, utility)) > 1:
             raise UserError("of estimator, proba and utility more than one is given: give one of them")
 
-    def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Any:
+    def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Model | None:
         """The model to query: the one given, else one that is fitted on the labels.
 
         None, with a warning, where the labels do not suffice for a model that is not required.
