@@ -2,17 +2,24 @@
 PYTHON ?= python3
 JOBS ?= 2
 DEMO ?= build/demo
+UNDER ?=
 BIN := .venv/bin
+WRITERS := */runtime/files.py,*/runtime/outputs.py,*/runtime/checkpoint.py,*/cli/record.py,*/cli/run.py,*/io/write.py,*/mheal/selection.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test boundscheck lowest test-reproduction reproduce lint bench docs clean
+.PHONY: demo test coverage boundscheck lowest test-reproduction reproduce lint bench docs clean
 
 demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo ARGS=--force replaces the committed ones
 	$(BIN)/mheal demo --out $(DEMO) $(ARGS)
 
-test: .venv/.dev ## everything that takes seconds
-	$(BIN)/pytest -n $(JOBS) -m "not slow" --ignore tests/golden
-	OPENBLAS_CORETYPE=Haswell $(BIN)/pytest -n $(JOBS) tests/golden
+test: .venv/.dev ## everything that takes seconds; `make test UNDER="coverage run -m"` also records which lines run
+	$(BIN)/python -m $(UNDER) pytest -n $(JOBS) -m "not slow" --ignore tests/golden
+	OPENBLAS_CORETYPE=Haswell $(BIN)/python -m $(UNDER) pytest -n $(JOBS) tests/golden
+
+coverage: .venv/.dev ## of what has been recorded: all of mheal, then the files that write
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --fail-under=94
+	$(BIN)/coverage report --include='$(WRITERS)' --fail-under=95
 
 boundscheck: .venv/.dev ## the tests of kernels, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n $(JOBS) -m "not slow" tests/backends tests/algorithms tests/cluster

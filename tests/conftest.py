@@ -10,3 +10,9 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "golden"
 # set before numpy and torch are loaded; our own threads are as many as ever.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_sessionfinish():
+    """Where coverage is recorded, keep it now: pytest-xdist kills workers that are slow to end."""
+    if "coverage" in sys.modules and (recording := sys.modules["coverage"].Coverage.current()) is not None:
+        recording.save()

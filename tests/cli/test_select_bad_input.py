@@ -192,7 +192,11 @@ def test_debug_shows_the_traceback(desk, capfd):
 
 
 def _python(code, **options):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **options)
+    """Run code that may not be able to write, so without recording its coverage."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=plain, **options
+    )
 
 
 def test_a_full_disk_leaves_the_old_file(desk):
