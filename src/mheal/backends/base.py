@@ -143,11 +143,8 @@ class Fitting(Protocol):
     def labels(self) -> Labels:
         """The centre of each row after the last pass."""
 
-    def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
-
-    def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
+    def chords(self) -> Floats:
+        """Distance of each unit row from its centre, without cancellation; 0 where a row has no direction."""
 
 
 class UnitRows(ABC):

@@ -13,6 +13,7 @@ import numpy as np
 from distributed import Future
 
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Labels, Rows, Scores
+from ..cpu.grouping import group_numbers
 from ..cpu.lazy_scores import NOWHERE
 from ..cpu.picks import PickList
 from ..cpu.points import Points
@@ -93,7 +94,7 @@ class Traversal:
         self.sizes = [n] if groups is None else [len(rows) for rows in groups]
         self.excluded = np.empty(0, np.int64)
         self.step = max(1, n // (store.sizes.sample * len(self.sizes)))
-        group = np.zeros(n, np.int32) if groups is None else store.group_of(groups)
+        group = np.zeros(n, np.int32) if groups is None else group_numbers(n, groups, -1)
         self.sampled = np.concatenate([group[lo : hi : self.step] for lo, hi in pairwise(self.pool.first.tolist())])
         candidate = split(np.ones(n, store.dtype) if weight is None else weight)
         self.fixed = candidate, candidate if placed is None else split(placed), split(group)
