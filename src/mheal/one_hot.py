@@ -1,4 +1,4 @@
-"""One-hot encoded categories weigh as much as one column of numbers.
+"""Standardised columns, and one-hot encoded categories, which together weigh as much as one column of numbers.
 
 Standardised column by column, a category of 20 values weighs as much as 20 numbers, and its rarest values most of all.
 `benchmarks/labels/one_hot` measures what that costs.
@@ -15,8 +15,27 @@ CLOSE = 1e-3  # relative: moments are rounded, and those of large pools may be t
 Float64 = npt.NDArray[np.float64]
 
 
+def column_moments(sums: Float64, shift: Float64, n: int, sample: npt.NDArray[Any]) -> tuple[Float64, Float64]:
+    """Mean of each column, and what to divide it by; infinite or NaN where numbers are, or overflow.
+
+    sums : of x − shift and of its square over n rows, (2, columns); a shift keeps the squares small
+    sample : the rows `sample_rows(n)`
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        first, second = sums / n
+        mean, deviation = first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
+    return mean, block_deviation(mean, deviation, sample)
+
+
+def offset_and_scale(mean: Float64, deviation: Float64, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """What standardises columns as (x − offset)·scale; a column whose spread is lost in rounding becomes 0."""
+    constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
+    scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+    return mean.astype(dtype), scale.astype(dtype)
+
+
 def sample_rows(n: int) -> npt.NDArray[np.int64]:
-    """Row numbers that `one_hot_blocks` may be given: runs, evenly spread."""
+    """The rows in which `column_moments` looks for one-hot blocks: runs, evenly spread."""
     if n <= RUNS * RUN:
         return np.arange(n)
     starts = np.linspace(0, n - RUN, RUNS).astype(np.int64)

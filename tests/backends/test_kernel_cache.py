@@ -98,14 +98,14 @@ def test_compiling_is_reported_when_it_happens(tmp_path):
     code = """
 import io, numpy as np
 from rich.console import Console
-from mheal.backends.cpu.staging import moment_sums
+from mheal.backends.cpu.staging import moments_part
 from mheal.backends.cpu.kernel_cache import compiling_reported
 from mheal.runtime.progress import as_progress
 for terminal in (False, True):
     console = Console(file=io.StringIO(), force_terminal=terminal)
     with as_progress(True, console, 0) as progress, compiling_reported(progress):
         for _ in range(2):
-            moment_sums(np.zeros((2, 2), [float, np.float32][terminal]), 0, 2, *np.zeros((3, 2)))
+            moments_part(np.zeros((2, 2), [float, np.float32][terminal]), 0, 2, *np.zeros((3, 2)))
     print("ompiling for the first time" in console.file.getvalue())
 """
     cache = tmp_path / "cache"

@@ -63,6 +63,6 @@ def test_scores_of_all_picks_equal_those_of_a_traversal_that_has_caught_up():
     rows = np.arange(0, 5000, 50)
     points, ones = Points.raw(X), np.ones(5000, np.float32)
     _, first = picks_of(points, rows, ones).radii(ones)
-    stale = picks_of(points, rows, ones).candidates()[0].scores().score
+    stale = picks_of(points, rows, ones).candidates(ones, ones)[0].scores().score
     assert (stale >= first.score * (1 - 1e-5)).all()
     np.testing.assert_array_equal(traverse(points, 200, rows, first=first)[0], traverse(points, 200, rows)[0])

@@ -12,7 +12,7 @@ from mheal.algorithms.facility_location import representatives
 from mheal.algorithms.farthest_first import spread
 from mheal.algorithms.within_clusters import spread_balanced, spread_within_clusters
 from mheal.backends.cpu.points import Points
-from mheal.backends.cpu.staging import Sizes, moments
+from mheal.backends.cpu.staging import Sizes
 from mheal.cluster import SphericalKMeans
 from mheal.cluster.sampled import sampled_clusters
 from mheal.runtime.checkpoint import Checkpoint, NullCheckpoint, OtherRun, mark
@@ -67,7 +67,8 @@ def pick(mode, A, n, run=None, labeled=NONE):
     run, rng = run or NullCheckpoint(), np.random.RandomState(0)
     if run.on_disk:
         run.begin({"pool": mark(A), "mode": mode})
-    found = run.stage("moments", lambda: dict(zip(("mean", "deviation"), moments(A, run.limit), strict=True)))
+    raw = Points.raw(A, run.limit)
+    found = run.stage("moments", lambda: dict(zip(("mean", "deviation"), raw.moments(), strict=True)))
     rows = Points.standardized(A, (found["mean"], found["deviation"]), run.limit, SMALL)
     kmeans = SphericalKMeans(6, max_iter=10, random_state=0)
     labels, centers = sampled_clusters(rows, kmeans, None if mode == "as printed" else 2000, rng, run)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backends.base import Floats, Labels, RowStore
-from ..backends.cpu.grouping import members_at
+from ..backends.cpu.grouping import members_of
 from ..energy import CLAMP, potential, squared_chords
 from ..exceptions import UserError
 from ..runtime.threads import single_threaded_blas
@@ -67,8 +67,8 @@ def local_spacing(
     tiny = counts <= FEWEST
     candidates = np.where(tiny, n, counts).tolist()
     ranks = [np.arange(c) if c <= most else np.linspace(0, c - 1, most).astype(np.int64) for c in candidates]
-    found = members_at(labels, [r[:0] if few else r for r, few in zip(ranks, tiny, strict=True)])
-    chosen = [r if few else own for r, few, own in zip(ranks, tiny, found, strict=True)]
+    members = members_of(labels, n_clusters)
+    chosen = [r if few else own[r].astype(np.int64) for r, few, own in zip(ranks, tiny, members, strict=True)]
     near = [max(FEWEST, round(NEIGHBOURS * len(r) / c)) for r, c in zip(chosen, candidates, strict=True)]
     wanted = [max(1, min(len(r) - 1, NEIGHBOURS, some)) for r, some in zip(chosen, near, strict=True)]
     return rows.spacing(labels, chosen, wanted)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..backends.base import NOTHING, Bound, Candidates, Floats, Rows, RowStore, Scores
+from ..backends.base import NOTHING, Candidates, Floats, Rows, RowStore, Scores, joined, picks_from_front
 from ..backends.cpu.points import Points
 from ..cluster.sampled import SAMPLE, auto_clusters, sampled_clusters
 from ..cluster.spherical import SphericalKMeans
@@ -95,29 +95,10 @@ def extend(candidates: Candidates, n: int, after_epoch: AfterEpoch | None = None
     found: list[tuple[Rows, Floats]] = []
     stop = candidates.picks.count + min(n, candidates.left())
     while candidates.picks.count < stop:
-        _epoch(candidates, NOTHING, stop, found)
+        found.append(picks_from_front(candidates, NOTHING, stop))
         if after_epoch is not None:
-            after_epoch(*_joined(found))
-    return _joined(found)
-
-
-def _epoch(candidates: Candidates, elsewhere: Bound, stop: int, found: list[tuple[Rows, Floats]]) -> None:
-    """Bring the front up to date and pick from it as long as it beats everything elsewhere."""
-    front = candidates.front()
-    limit = max(elsewhere, front.bound, key=lambda bound: (bound.score, -bound.row))
-    if front.inner is None:
-        found.append(front.pick(limit, stop))
-    else:  # a large front has a front of its own
-        while candidates.picks.count < stop and limit.beaten_by(*front.inner.best()):
-            _epoch(front.inner, limit, stop, found)
-    front.close()
-
-
-def _joined(found: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
-    if not found:
-        return np.empty(0, np.int64), np.empty(0)
-    rows, scores = (np.concatenate(column) for column in zip(*found, strict=True))
-    return rows, scores
+            after_epoch(*joined(found))
+    return joined(found)
 
 
 def traverse(
@@ -135,11 +116,11 @@ def traverse(
         before, gain, norm2 = stored["rows"], stored["gain"], stored["norm2"][stored["rows"]]
         first = Scores(stored["norm2"], stored["score"], stored["seen"])
     picks = rows.picks(len(chosen) + n + 1)
+    weight, candidate = weights or DensityWeights.equal(rows)
     for some, known in ((chosen, None), (before, norm2)):
         if len(some):
-            picks.add(some, np.ones(len(some), rows.dtype) if weights is None else weights.weight[some], known)
-    weight, placed = (None, None) if weights is None else (weights.candidate, weights.weight)
-    candidates = picks.candidates(weight, placed, first=first, workers=workers)[0]
+            picks.add(some, weight[some], known)
+    candidates = picks.candidates(candidate, weight, first=first, workers=workers)[0]
     candidates.exclude(chosen)
 
     def after_epoch(new: Rows, scores: Floats) -> None:

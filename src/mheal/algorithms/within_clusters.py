@@ -2,14 +2,13 @@
 
 import heapq
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ..backends.base import Floats, Labels, Rows, RowStore
-from ..backends.cpu.grouping import grouped
+from ..backends.cpu.grouping import members_of
 from ..energy import first_max, hyperspherical_energy
 from ..runtime.checkpoint import NullCheckpoint
 from ..sphere import unit_rows
@@ -129,12 +128,6 @@ def rotation_starts(U: Floats, center: Floats, m: int, kind: Kind, first: int) -
         opposition[rows] = -np.inf
         rows.append(int(first_max(opposition, 8 * eps)))
     return rows
-
-
-def members_of(labels: Labels, k: int) -> list[npt.NDArray[Any]]:
-    """The rows of each cluster, ascending."""
-    order, ends = grouped(labels, k)
-    return [order[lo:hi] for lo, hi in pairwise(ends)]
 
 
 def turns_of(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> Rows:

@@ -60,13 +60,12 @@ def open_rows(
     else:
         from .cpu.kernel_cache import compiling_reported
         from .cpu.points import Points
-        from .cpu.staging import moments
 
         limit = checkpoint.limit
 
         def standardized() -> Points:
             found = checkpoint.stage(
-                "moments", lambda: dict(zip(("mean", "deviation"), moments(X, limit), strict=True))
+                "moments", lambda: dict(zip(("mean", "deviation"), Points.raw(X, limit).moments(), strict=True))
             )
             return Points.standardized(X, (found["mean"], found["deviation"]), limit)
 

@@ -51,14 +51,10 @@ class Scores(NamedTuple):
     seen: Any  # one number for all, or an int32 array
 
 
-class Counted(Protocol):
-    """A list that grows."""
+class Picks(Protocol):
+    """Points that are labelled or picked, in that order, with their weights; passes that compare the pool with them."""
 
     count: int
-
-
-class Picks(Counted, Protocol):
-    """Points that are labelled or picked, in that order, with their weights; passes that compare the pool with them."""
 
     def add(self, rows: Index, weight: Floats, norm2: Floats | None = None) -> None:
         """Append rows of the pool; `norm2` may hold their squared lengths to the last bit."""
@@ -70,18 +66,13 @@ class Picks(Counted, Protocol):
         """The largest distance left anywhere after each pick, and scores to go on from. `weight` is of candidates."""
 
     def candidates(
-        self,
-        weight: Floats | None = None,
-        placed: Floats | None = None,
-        *,
-        groups: Groups | None = None,
-        first: "Scores | None" = None,
+        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
-    ) -> "Sequence[Candidates]":
+    ) -> "Sequence[Candidates]":  # fmt: skip
         """All rows as candidates, or each of some disjoint groups of ascending rows; there must be one pick at least.
 
-        A row counts with `weight` as a candidate and with `placed` (by default the same) once it is picked. `first`
-        may hold scores of all rows against the first picks: of `radii`, or of an earlier run.
+        A row counts with `weight` as a candidate and with `placed` once it is picked. `first` may hold scores of all
+        rows against the first picks: of `radii`, or of an earlier run.
         """
 
 
@@ -89,10 +80,6 @@ class Front(Protocol):
     """The candidates with the largest stale scores, brought up to date."""
 
     bound: Bound  # the best that the other candidates may be
-
-    @property
-    def inner(self) -> "LargeFront | None":
-        """The front as candidates, where it is too large to pick from at once."""
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         """Pick from the front while it beats the limit, until there are `stop` picks; rows and their scores."""
@@ -108,7 +95,7 @@ class Candidates(Protocol):
     """
 
     @property
-    def picks(self) -> Counted:
+    def picks(self) -> Picks:
         """What the scores refer to. Several groups of candidates may share it, and so repel each other."""
 
     def exclude(self, rows: Rows) -> None:
@@ -124,11 +111,20 @@ class Candidates(Protocol):
         """What a later run needs to go on exactly so; None where a run cannot be interrupted."""
 
 
-class LargeFront(Candidates, Protocol):
-    """A front that has a front of its own."""
+def picks_from_front(candidates: Candidates, elsewhere: Bound, stop: int) -> tuple[Rows, Floats]:
+    """Bring the front up to date and pick from it as long as it beats everything elsewhere; rows and their scores."""
+    front = candidates.front()
+    found = front.pick(max(elsewhere, front.bound, key=lambda bound: (bound.score, -bound.row)), stop)
+    front.close()
+    return found
 
-    def best(self) -> tuple[float, float]:
-        """The largest score, stale or not, and its row."""
+
+def joined(found: Sequence[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
+    """The rows and scores of several fronts one after the other."""
+    if not found:
+        return np.empty(0, np.int64), np.empty(0)
+    rows, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, scores
 
 
 class Fitting(Protocol):
@@ -143,11 +139,8 @@ class Fitting(Protocol):
     def labels(self) -> Labels:
         """The centre of each row after the last pass."""
 
-    def worst(self, count: int) -> Floats:
-        """Unit rows of positive weight that are farthest from their centres, the farthest first."""
-
-    def squared_chords(self) -> float:
-        """Σ weight·‖row − centre‖² on the unit sphere, without cancellation."""
+    def chords(self) -> Floats:
+        """Distance of each unit row from its centre, without cancellation; 0 where a row has no direction."""
 
 
 class UnitRows(ABC):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..backends.base import Fitting, Floats, Labels, UnitRows
+from ..backends.base import Fitting, Floats, Labels, Rows, UnitRows
 from ..backends.cpu.points import Points
 from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
@@ -170,7 +170,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             if given.shape != (self.n_clusters, X.shape[1]):
                 raise UserError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
             return normalize(given)
-        usable = np.flatnonzero(X.nonzero() if weight is None else X.nonzero() & (weight > 0))
+        usable = _usable(X, weight)
         if len(usable) == 0:  # no row has a direction: any will do
             return np.full((self.n_clusters, X.shape[1]), X.shape[1] ** -0.5, X.dtype)
         if len(usable) < self.n_clusters:  # too few directions: let rows repeat
@@ -214,16 +214,16 @@ def lloyd(
         if iteration == 1 and fitting.mass.sum() > 0:
             mean = fitting.sums.sum(axis=0) / fitting.mass.sum()
             enough = tol * max(0.0, 1.0 - float(mean @ mean)) / len(mean)
-        new = _updated(C, fitting)
+        new = _updated(C, fitting, rows, weight)
         moved = np.linalg.norm(new.astype(np.float64) - C, axis=1)
         C = new
         if float(moved @ moved) <= enough:
             break
     fitting.assign(C)  # labels that belong to the final centres
-    return Clustering(C, fitting.labels(), _inertia(C, fitting), iteration)
+    return Clustering(C, fitting.labels(), _inertia(C, fitting, weight), iteration)
 
 
-def _updated(C: Floats, fitting: Fitting) -> Floats:
+def _updated(C: Floats, fitting: Fitting, rows: UnitRows, weight: Floats | None) -> Floats:
     """c = normalise(Σ x̂); empty clusters move to the rows farthest from their centres, different ones if possible."""
     length = np.linalg.norm(fitting.sums, axis=1)
     alive = length > NONE * length.max()
@@ -231,17 +231,25 @@ def _updated(C: Floats, fitting: Fitting) -> Floats:
     new[alive] = fitting.sums[alive] / length[alive, None]
     empty = np.flatnonzero(fitting.mass < NONE * fitting.mass.max())
     if len(empty):
-        worst = fitting.worst(WORST * len(empty))
+        usable = _usable(rows, weight)
+        farthest = np.argsort(-fitting.chords()[usable], kind="stable")[: WORST * len(empty)]
+        worst = rows.directions(usable[farthest])
         _, first_seen = np.unique(worst, axis=0, return_index=True)
         chosen = worst[np.sort(first_seen)[: len(empty)]].astype(np.float64)
         new[empty] = np.resize(chosen, (len(empty), C.shape[1]))
     return new.astype(C.dtype)
 
 
-def _inertia(C: Floats, fitting: Fitting) -> float:
+def _usable(rows: UnitRows, weight: Floats | None) -> Rows:
+    """Rows that have a direction and a weight."""
+    return np.flatnonzero(rows.nonzero() if weight is None else rows.nonzero() & (weight > 0))
+
+
+def _inertia(C: Floats, fitting: Fitting, weight: Floats | None) -> float:
     """Σ w(1 − cos) for the present labels and centres; rows without a direction count for nothing."""
     total = float(fitting.mass.sum())
     inertia = total - float(np.vdot(fitting.sums, C.astype(np.float64)))  # Σ w·cos = Σ c·(sum of c's unit rows)
     if inertia > CANCELS * total:
         return inertia
-    return fitting.squared_chords() / 2  # that difference cancels where all rows are close to their centres
+    chord2 = np.square(fitting.chords(), dtype=np.float64)  # that difference cancels where rows are close to centres
+    return float(chord2.sum() if weight is None else chord2 @ weight) / 2

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.threads import spans
-from ..base import Floats, Labels, Rows, made_unit
+from ..base import Floats, Labels
 from . import quantized
 from .nearest_centers import pack, two_nearest
 from .quantized import LANES, UNIT, quantize, two_nearest_quantized
@@ -262,16 +262,6 @@ class CpuFitting:
     def labels(self) -> Labels:
         return self.label
 
-    def worst(self, count: int) -> Floats:
-        return made_unit(self.points.take(self.worst_rows(count)))
-
-    def worst_rows(self, count: int) -> Rows:
-        """Where they are."""
+    def chords(self) -> Floats:
         self.assign(self.C, exact=True)
-        usable = np.flatnonzero((self.inverse_norm > 0) & (self.weight > 0))
-        return usable[np.argsort(-self.upper[usable], kind="stable")[:count]]
-
-    def squared_chords(self) -> float:
-        self.assign(self.C, exact=True)
-        counts = self.weight * (self.inverse_norm > 0)
-        return sum(float(np.dot(self.upper[a:b].astype(np.float64) ** 2, counts[a:b])) for a, b in self.parts)
+        return self.upper * (self.inverse_norm > 0)

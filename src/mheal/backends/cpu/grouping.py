@@ -33,19 +33,25 @@ def grouped(labels: Labels, k: int, lo: int = 0, hi: int | None = None) -> tuple
     return order, ends
 
 
-def members_at(labels: Labels, ranks: list[Rows]) -> list[Rows]:
-    """For each group its members of these ranks, counted from 0 in the order of rows."""
-    order, ends = grouped(labels, len(ranks))
-    return [order[first:][own].astype(np.int64) for first, own in zip(ends[:-1], ranks, strict=True)]
+def members_of(labels: Labels, k: int) -> list[Index]:
+    """The rows of each group, ascending."""
+    order, ends = grouped(labels, k)
+    return [order[lo:hi] for lo, hi in pairwise(ends)]
+
+
+def group_numbers(n: int, groups: Groups, none: int) -> Labels:
+    """The number of the group of each of n rows, `none` for rows of none."""
+    out = np.full(n, none, np.int32)
+    for g, rows in enumerate(groups):
+        out[rows] = g
+    return out
 
 
 def written_apart(points: Staged, groups: Groups, checkpoint: NullCheckpoint) -> list[Floats]:
     """The rows of each group, one group after the other in a file of the checkpoint, by one pass over the pool."""
     ends = np.append(0, np.cumsum([len(rows) for rows in groups]))
     A = checkpoint.scratch("clusters-apart", (int(ends[-1]), points.shape[1]), points.dtype)
-    labels = np.full(points.shape[0], len(groups), np.int32)  # rows of no group come last and are left out
-    for g, rows in enumerate(groups):
-        labels[rows] = g
+    labels = group_numbers(points.shape[0], groups, len(groups))  # rows of no group come last and are left out
 
     def write() -> Arrays:
         place = ends[:-1].copy()  # where the next row of each group goes

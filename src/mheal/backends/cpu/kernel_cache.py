@@ -27,7 +27,7 @@ DIGEST = hashlib.sha256().digest_size
 
 
 class TemporaryLocator(UserWideCacheLocator):
-    """A folder beside other temporary files that nobody else can write to: what it holds is run."""
+    """A folder beside other temporary files that no other user can write to: the code in it is run."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -69,11 +69,6 @@ class KernelFiles:
         for other in set(self.folder.glob(f"{own}*.kernel")) - set(self.folder.glob(f"{own}{self.sources}.*")):
             other.unlink(missing_ok=True)
 
-    def flush(self) -> None:
-        """Remove all files of this kernel."""
-        for file in self.folder.glob(f"{escape(self.name)}.*.kernel"):
-            file.unlink(missing_ok=True)
-
     def _file(self, key: Any) -> Path:
         return self.folder / f"{self.name}.{self.sources}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
 
@@ -101,7 +96,7 @@ class KernelCache(FunctionCache):
 
 def cached(dispatcher: Any) -> Any:
     """The same kernel, kept on disk where there is a folder for it."""
-    with suppress(Exception):  # numba says with a RuntimeError that there is none
+    with suppress(Exception):  # numba raises a RuntimeError where there is none
         dispatcher._cache = KernelCache(dispatcher.py_func)
     return dispatcher
 

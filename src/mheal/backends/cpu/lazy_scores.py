@@ -7,8 +7,9 @@ go to the lowest row, so order is by (score, −row) throughout.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..base import PICKED
+from ..base import PICKED, Rows
 from .simd import kernel, part_of_kernel, wide_vectors
 from .staging import stage
 
@@ -87,84 +88,57 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
                 out[z] = min(out[z], distance2(G[z], P[j]) * P_weight[j])
 
 
+@part_of_kernel
+def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
+             t: int, S: Any, near: Any) -> None:  # fmt: skip
+    """Apply to points G[:n] (at most CHUNK of them) the picks since the one that the stalest has seen."""
+    oldest = t
+    for z in range(n):
+        oldest = min(oldest, seen[z])
+    for j in range(oldest, t, CHUNK):
+        e = min(t, j + CHUNK)
+        _nearest(G, n, norm2, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
+        for z in range(n):
+            score[z] = min(score[z], near[z] * weight[z])
+
+
 @kernel
 def catch_up(
     X: Any, offset: Any, scale: Any, factor: Any, members: Any, todo: Any, worker: int, workers: int,
-    P: Any, P_norm2: Any, P_weight: Any, t: int, weight: Any, norm2: Any, score: Any, seen: Any, G: Any, S: Any,
+    P: Any, P_norm2: Any, P_weight: Any, t: int, weight: Any, norm2: Any, score: Any, seen: Any,
 ) -> None:  # fmt: skip
-    """Apply the picks that each of the points `todo` (sorted by `seen`) has missed; G and S are scratch.
+    """Apply the picks that each of the points `todo` (sorted by `seen`) has missed.
 
     Workers take every `workers`-th chunk, since chunks at the front of the list have missed most.
     """
-    near, q, rows = np.empty(CHUNK, P.dtype), np.empty(CHUNK, P.dtype), np.empty(CHUNK, np.int64)
+    G, S, near = np.empty((CHUNK, X.shape[1]), P.dtype), np.empty(CHUNK * CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
+    rows, q, own = np.empty(CHUNK, np.int64), np.empty(CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
+    own_weight, own_seen = np.empty(CHUNK, P.dtype), np.empty(CHUNK, np.int32)
     for a in range(worker * CHUNK, todo.size, workers * CHUNK):
         n = min(CHUNK, todo.size - a)
         for z in range(n):
-            rows[z] = members[todo[a + z]]
-            q[z] = norm2[todo[a + z]]
+            i = todo[a + z]
+            rows[z], q[z], own[z], own_weight[z], own_seen[z] = members[i], norm2[i], score[i], weight[i], seen[i]
         stage(X, rows, n, offset, scale, factor, G)
-        for j in range(seen[todo[a]], t, CHUNK):
-            e = min(t, j + CHUNK)
-            _nearest(G, n, q, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
-            for z in range(n):
-                i = todo[a + z]
-                score[i] = min(score[i], near[z] * weight[i])
+        _refresh(G, n, own_seen, q, own_weight, own, P, P_norm2, P_weight, t, S, near)
         for z in range(n):
-            seen[todo[a + z]] = t
+            score[todo[a + z]], seen[todo[a + z]] = own[z], t
 
 
 @part_of_kernel
-def _kth_largest(values: Any, n: int, k: int, scratch: Any) -> Any:
-    """The k-th largest (from 1) of values[:n], by quickselect."""
-    for i in range(n):
-        scratch[i] = values[i]
-    lo, hi, want = 0, n - 1, k - 1
-    while lo < hi:
-        pivot = scratch[(lo + hi) >> 1]
-        i, j = lo, hi
-        while i <= j:
-            while scratch[i] > pivot:
-                i += 1
-            while scratch[j] < pivot:
-                j -= 1
-            if i <= j:
-                scratch[i], scratch[j] = scratch[j], scratch[i]
-                i += 1
-                j -= 1
-        if want <= j:
-            hi = j
-        elif want >= i:
-            lo = i
-        else:
-            break
-    return scratch[want]
-
-
-@kernel
-def reaching(score: Any, lo: int, hi: int, bound: Any, out: Any) -> int:
-    """Write to out[lo:] the indices lo ≤ i < hi (ascending) of scores that reach the bound; returns how many."""
-    m = lo
-    for i in range(lo, hi):  # no branch: which ones reach it is not predictable
+def _reaching(score: Any, bound: Any, out: Any) -> int:
+    """Write to out the indices (ascending) of scores that reach the bound; returns how many."""
+    m = 0
+    for i in range(score.size):  # no branch: which ones reach it is not predictable
         out[m] = i
         m += score[i] >= bound
-    return m - lo
+    return m
 
 
-@kernel
-def stale(front: Any, seen: Any, t: int) -> Any:
+def stale(front: Rows, seen: npt.NDArray[np.int32], t: int) -> Rows:
     """Those of the front that have not seen all t picks, by how many they have seen, then by row."""
-    place = np.zeros(t + 1, np.int64)  # where the next point that has seen s picks goes
-    for i in front:
-        place[seen[i] + 1 if seen[i] < t else 0] += 1
-    place[0] = 0
-    for s in range(1, t + 1):
-        place[s] += place[s - 1]
-    out = np.empty(place[t], np.int64)
-    for i in front:
-        if seen[i] < t:
-            out[place[seen[i]]] = i
-            place[seen[i]] += 1
-    return out
+    front = front[seen[front] < t]
+    return front[np.argsort(seen[front].astype(np.min_scalar_type(t)), kind="stable")]  # numbers of 16 bits sort fast
 
 
 @kernel
@@ -194,24 +168,10 @@ def _beats(value: Any, at: int, bound: Any, bound_at: int) -> bool:
     return value >= 0 and (value > bound or (value == bound and at < bound_at))
 
 
-@part_of_kernel
-def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
-             t: int, S: Any, near: Any) -> None:  # fmt: skip
-    """Apply to points G[:n] (at most CHUNK of them) the picks since the one that the stalest has seen."""
-    oldest = t
-    for z in range(n):
-        oldest = min(oldest, seen[z])
-    for j in range(oldest, t, CHUNK):
-        e = min(t, j + CHUNK)
-        _nearest(G, n, norm2, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
-        for z in range(n):
-            score[z] = min(score[z], near[z] * weight[z])
-
-
 @kernel
 def advance(
     front: Any, G: Any, score: Any, seen: Any, norm2: Any, weight: Any, placed: Any, bound: Any, bound_at: int,
-    P: Any, P_norm2: Any, P_weight: Any, t: int, stop: int, picked: Any, gain: Any, S: Any,
+    P: Any, P_norm2: Any, P_weight: Any, t: int, stop: int, picked: Any, gain: Any,
 ) -> int:  # fmt: skip
     """Pick from the front while its best beats (bound, bound_at); returns the new number of picks.
 
@@ -219,16 +179,16 @@ def advance(
     """
     wide_vectors()
     n, d = G.shape
-    scratch, few = np.empty(n, P.dtype), np.empty(n, np.int64)
-    H, near = np.empty((CANDIDATES, d), P.dtype), np.empty(CHUNK, P.dtype)
+    H, few = np.empty((CANDIDATES, d), P.dtype), np.empty(n, np.int64)
+    S, near = np.empty(CHUNK * CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
     h_score, h_norm2 = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, P.dtype)
     h_weight, h_seen = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, np.int32)
     while t < stop:
         # The largest stale scores of the front, CANDIDATES of them, and the bound on everything outside.
         limit, limit_at = bound, bound_at
         if n > CANDIDATES:
-            inner = _kth_largest(score, n, CANDIDATES, scratch)
-            m, left = cut_ties(score, inner, CANDIDATES, few, reaching(score, 0, n, inner, few))
+            inner = np.partition(score, n - CANDIDATES)[n - CANDIDATES]
+            m, left = cut_ties(score, inner, CANDIDATES, few, _reaching(score, inner, few))
             inner_at = front[left] if left < n else NOWHERE
             if inner > limit or (inner == limit and inner_at < limit_at):
                 limit, limit_at = inner, inner_at

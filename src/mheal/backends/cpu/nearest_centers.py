@@ -21,7 +21,7 @@ from .simd import Arrays, Vectors, part_of_kernel, prefetch_row, wide_vectors
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
 PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
-ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # in a tile of 1 to 4 vectors: as many as keep all totals in registers
+ROWS = (8, 8, 8, 6) if _WIDE else (8, 5)  # in a tile of 1, 2, … vectors: as many as keep all totals in registers
 AHEAD = 16  # rows whose loading starts in advance
 LEAST = -1e30  # less than any dot product
 

@@ -49,33 +49,26 @@ class SparseFitting:
         self.U = rows.U
         self.C: Floats = np.zeros((k, d))
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
-        self.counts = self.weight * rows.nonzero()
-        self.label, self.cosine = np.zeros(n, np.int32), np.zeros(n)
+        self.nonzero = rows.nonzero()
+        self.label = np.zeros(n, np.int32)
         self.sums: Float64 = np.zeros((k, d))
         self.mass: Float64 = np.zeros(k)
 
     def assign(self, centers: Floats) -> None:
         self.C, n = centers, len(self.label)
         for lo in range(0, n, BLOCK):
-            scores = self.U[lo : lo + BLOCK] @ centers.T
-            self.label[lo : lo + BLOCK] = scores.argmax(axis=1)
-            self.cosine[lo : lo + BLOCK] = scores.max(axis=1)
+            self.label[lo : lo + BLOCK] = (self.U[lo : lo + BLOCK] @ centers.T).argmax(axis=1)
         membership = sparse.csr_matrix((self.weight, (self.label, np.arange(n))), shape=(len(centers), n))
         self.sums = np.asarray((membership @ self.U.astype(np.float64)).todense())
-        self.mass = np.bincount(self.label, self.counts, len(centers)).astype(np.float64, copy=False)
+        self.mass = np.bincount(self.label, self.weight * self.nonzero, len(centers)).astype(np.float64, copy=False)
 
     def labels(self) -> Labels:
         return self.label
 
-    def worst(self, count: int) -> Floats:
-        usable = np.flatnonzero(self.counts > 0)
-        return self.U[usable[np.argsort(self.cosine[usable], kind="stable")[:count]]].toarray()
-
-    def squared_chords(self) -> float:
-        C, total = self.C.astype(np.float64), 0.0
-        for lo in range(0, len(self.label), BLOCK):
+    def chords(self) -> Floats:
+        C, chord2 = self.C.astype(np.float64), np.empty(len(self.label))
+        for lo in range(0, len(chord2), BLOCK):
             U, label = self.U[lo : lo + BLOCK].astype(np.float64), self.label[lo : lo + BLOCK]
             own = np.asarray(U.multiply(U).sum(axis=1)).ravel() + np.einsum("ij,ij->i", C, C)[label]
-            chord2 = own - 2 * np.take_along_axis(np.asarray(U @ C.T), label[:, None], axis=1)[:, 0]
-            total += float(self.counts[lo : lo + BLOCK] @ np.maximum(chord2, 0))
-        return total
+            chord2[lo : lo + BLOCK] = own - 2 * np.take_along_axis(np.asarray(U @ C.T), label[:, None], axis=1)[:, 0]
+        return np.sqrt(np.maximum(chord2, 0)) * self.nonzero

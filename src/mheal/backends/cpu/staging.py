@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from ...one_hot import block_deviation, sample_rows
+from ...one_hot import column_moments, offset_and_scale, sample_rows
 from ...runtime.memory import MemoryLimit, memory_map
 from ...runtime.threads import run_parts, spans
 from ...validation import refuse_nonfinite, working_dtype
@@ -43,7 +43,7 @@ SIZES = Sizes()
 
 @kernel
 def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
-    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; empty arrays stand for 'no change'."""
+    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; an empty array means no change."""
     wide_vectors()
     d = X.shape[1]
     for z in range(n):
@@ -61,13 +61,8 @@ def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: 
                 out[z, t] *= factor[i]
 
 
-def passes(X: Floats, rows: int = PASS_ROWS, size: int = PASS_BYTES) -> list[tuple[int, int]]:
-    """Spans of rows that cut X into the parts of one pass: at most so many rows, or bytes where they are wide."""
-    return spans(len(X), max(1, min(rows, size // max(1, X[:1].nbytes))))
-
-
 @kernel
-def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
+def moments_part(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -> None:
     """Sums of x − shift and of its square over rows lo..hi, in float64: float32 drifts at a million rows."""
     wide_vectors()
     d = X.shape[1]
@@ -76,24 +71,6 @@ def moment_sums(X: Any, lo: int, hi: int, shift: Any, total: Any, square: Any) -
             v = np.float64(X[i, t]) - shift[t]
             total[t] += v
             square[t] += v * v
-
-
-def moments(X: Floats, limit: MemoryLimit | None = None) -> Moments:
-    """Mean of each column of X, and what to divide it by: its standard deviation, for one-hot blocks that of all."""
-    n, d = X.shape
-    shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
-
-    def part(span: tuple[int, int]) -> tuple[Any, Any]:
-        total, square = np.zeros(d), np.zeros(d)
-        moment_sums(X, span[0], span[1], shift, total, square)
-        return total, square
-
-    sums = run_parts(part, passes(X), yield_point=limit.yield_point if limit else None)
-    first = np.sum([total for total, _ in sums], axis=0) / n
-    second = np.sum([square for _, square in sums], axis=0) / n
-    with np.errstate(invalid="ignore", over="ignore"):  # infinities are reported by the caller, with their place
-        mean, deviation = first + shift, np.sqrt(np.maximum(second - first * first, 0.0))
-    return mean, block_deviation(mean, deviation, X[sample_rows(n)])
 
 
 @kernel
@@ -113,7 +90,7 @@ def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> 
 
 @dataclass(frozen=True)
 class Staged:
-    """The rows (X[i] − offset)·scale·factor[i]; an empty array stands for 'no change'.
+    """The rows (X[i] − offset)·scale·factor[i]; an empty array means no change.
 
     X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or infinity are
     refused by the first pass over them.
@@ -146,14 +123,12 @@ class Staged:
         cls, X: Floats, known: Moments | None = None, limit: MemoryLimit | None = None, sizes: Sizes = SIZES
     ) -> Self:
         """Columns of mean 0 and standard deviation 1; constant columns become 0. `known` are the moments of X."""
-        mean, deviation = known or moments(X, limit)
+        raw = cls.raw(X, limit, sizes)
+        mean, deviation = known or raw.moments()
         if not np.isfinite(deviation).all():
             refuse_nonfinite(X)
-        dtype = working_dtype(X.dtype)
-        # A column whose spread is lost in rounding is constant for all we can tell.
-        constant = deviation <= 8 * np.finfo(dtype).eps * np.abs(mean)
-        scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
-        return cls(X, mean.astype(dtype), scale.astype(dtype), np.empty(0, dtype), limit, sizes)
+        offset, scale = offset_and_scale(mean, deviation, raw.dtype)
+        return replace(raw, offset=offset, scale=scale)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -180,13 +155,30 @@ class Staged:
 
     def passes(self) -> list[tuple[int, int]]:
         """Spans of rows that cut the pool into the parts of one pass."""
-        return passes(self.X, self.sizes.pass_rows, self.sizes.pass_bytes)
+        row = max(1, self.X[:1].nbytes)
+        return spans(len(self.X), max(1, min(self.sizes.pass_rows, self.sizes.pass_bytes // row)))
 
     def run_parts(
         self, work: Callable[[tuple[int, int]], Result], parts: list[tuple[int, int]], workers: int | None = None
     ) -> list[Result]:
         """Results of `work` on each part, in the order of the parts."""
         return run_parts(work, parts, workers, self.yield_point)
+
+    def moment_sums(self, shift: Float64) -> Float64:
+        """Sums of x − shift and of its square for each column of X."""
+
+        def part(span: tuple[int, int]) -> Float64:
+            sums = np.zeros((2, self.X.shape[1]))
+            moments_part(self.X, *span, shift, *sums)
+            return sums
+
+        total: Float64 = np.sum(self.run_parts(part, self.passes()), axis=0)
+        return total
+
+    def moments(self) -> Moments:
+        """Mean of each column of X, and what to divide it by."""
+        n, shift = len(self.X), self.X[0].astype(np.float64)
+        return column_moments(self.moment_sums(shift), shift, n, self.X[sample_rows(n)])
 
     def norms(self) -> Floats:
         if "norms" not in self._cache:

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runtime.threads import run_parts, shares, single_threaded_blas, spans, thread_count
 from ...validation import refuse_nonfinite
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
 from .grouping import row_type
-from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scores, reaching, stale
+from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scores, stale
 from .picks import PickList, radii
 from .staging import Staged
 
@@ -34,14 +33,12 @@ class CpuPicks(PickList):
         return radii(self.points, self, weight)
 
     def candidates(
-        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
-        first: Scores | None = None, workers: int | None = None,
+        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        workers: int | None = None,
     ) -> "Sequence[CpuCandidates]":  # fmt: skip
-        ones = np.ones(self.points.shape[0], self.P.dtype) if weight is None else weight
-        more = ones if placed is None else placed
         if groups is None:
-            return [CpuCandidates(self, None, ones, more, first, workers)]
-        return [CpuCandidates(self, rows, ones[rows], more[rows], None, workers) for rows in groups]
+            return [CpuCandidates(self, None, weight, placed, first, workers)]
+        return [CpuCandidates(self, rows, weight[rows], placed[rows], None, workers) for rows in groups]
 
 
 class PointFront:
@@ -51,15 +48,10 @@ class PointFront:
     weights : as candidates, and once picked
     """
 
-    inner = None
-
     def __init__(
-        self, picks: PickList, rows: Index, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound,
-        scratch: Floats | None = None,
-    ) -> None:  # fmt: skip
-        """`scratch` may hold CHUNK² numbers to work in."""
+        self, picks: PickList, rows: Index, G: Floats, scores: Scores, weights: tuple[Floats, Floats], bound: Bound
+    ) -> None:
         self.picks, self.rows, self.G, self.scores, self.weights, self.bound = picks, rows, G, scores, weights, bound
-        self.scratch = np.empty(CHUNK * CHUNK, G.dtype) if scratch is None else scratch
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         if len(self.rows) == 0:
@@ -70,12 +62,12 @@ class PointFront:
         with single_threaded_blas():
             picks.count = advance(
                 self.rows, self.G, self.scores.score, self.scores.seen, self.scores.norm2, *self.weights,
-                self.G.dtype.type(limit.score), at, *picks.arrays, start, stop, picked, gain, self.scratch,
+                self.G.dtype.type(limit.score), at, *picks.arrays, start, stop, picked, gain,
             )  # fmt: skip
         return picked[start : picks.count], gain[start : picks.count]
 
     def close(self) -> None:
-        """Nobody else needs the scores."""
+        """The scores are of no further use."""
 
 
 class CpuFront(PointFront):
@@ -85,7 +77,7 @@ class CpuFront(PointFront):
         self.of = of
         scores = Scores(of.norm2[at], of.score[at], of.seen[at])
         weights = of.weight[at], of.placed[at]
-        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound, of.scratch[0][1])
+        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound)
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
         at, gain = super().pick(limit, stop)  # the limit is the front's own: there are no candidates around these
@@ -112,9 +104,6 @@ class CpuCandidates:
         self.seen = seen if isinstance(seen, np.ndarray) else np.full(n, seen, np.int32)
         self._buffer = np.empty(n, rows)
         self._source = (*points.source, self.members)
-        self.scratch = [
-            (np.empty((CHUNK, points.shape[1]), dtype), np.empty(CHUNK * CHUNK, dtype)) for _ in range(self.workers)
-        ]
         if first is None:
             target = (picks.P[0], picks.weight[0], self.weight, self.norm2, self.score)
             parts = spans(n, points.passes()[0][1])
@@ -135,7 +124,7 @@ class CpuCandidates:
 
     def front(self) -> CpuFront:
         with single_threaded_blas():
-            front, bound, left = _front(self.score, self._size, self._buffer, self.workers)
+            front, bound, left = _front(self.score, self._size, self.workers)
             self.renew(front)
             return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), left))
 
@@ -157,24 +146,22 @@ class CpuCandidates:
         def work(worker: int) -> None:
             catch_up(
                 *source, todo, worker, self.workers, *self.picks.arrays, self.picks.count,
-                self.weight, self.norm2, self.score, self.seen, *self.scratch[worker],
+                self.weight, self.norm2, self.score, self.seen,
             )  # fmt: skip
 
         parts = range(min(self.workers, -(-len(todo) // CHUNK)))
         run_parts(work, parts, self.workers, self.picks.points.yield_point)
 
 
-def _front(
-    score: npt.NDArray[Any], size: int, buffer: npt.NDArray[Any], workers: int
-) -> tuple[npt.NDArray[np.int64], Any, int]:
+def _front(score: Floats, size: int, workers: int) -> tuple[Rows, Any, int]:
     """Indices of about the `size` largest scores; every score elsewhere is below the bound, or equal from `left` on."""
     if size >= len(score):
         return np.flatnonzero(score >= 0), score.dtype.type(PICKED), NOWHERE
     parts = shares(len(score), CHUNK, workers)
 
-    def those_reaching(bound: Any) -> npt.NDArray[np.int64]:
-        found = run_parts(lambda span: reaching(score, *span, bound, buffer), parts, workers)
-        return np.concatenate([buffer[lo : lo + m] for (lo, _), m in zip(parts, found, strict=True)]).astype(np.int64)
+    def those_reaching(bound: Any) -> Rows:
+        found = run_parts(lambda span: span[0] + np.flatnonzero(score[slice(*span)] >= bound), parts, workers)
+        return np.concatenate(found)
 
     step = max(1, len(score) // 8192)
     sample = score[::step]

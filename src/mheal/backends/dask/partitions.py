@@ -19,12 +19,11 @@ from distributed import Client, Future, get_client
 from dask import delayed
 
 from ...exceptions import UserError, UserTypeError
-from ...one_hot import block_deviation, sample_rows
+from ...one_hot import column_moments, sample_rows
 from ...runtime.threads import one_thread, thread_count
 from ...validation import as_array, refuse_dtype, refuse_nonfinite, refuse_shape
 from ..base import Float64, Floats
 from ..cpu.points import Points
-from ..cpu.staging import moment_sums
 
 LARGE = 1 << 27  # bytes of a partition that are enough
 EACH = 2  # partitions for each thread of the cluster, so that threads end together
@@ -43,7 +42,7 @@ def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
             return Client(scheduler, timeout=10)
         except OSError as error:
             raise UserError(wrong) from error
-    # A process for each core, so that no two share a lock. The cluster ends with its client; nobody else can reach it.
+    # A process for each core, so that no two share a lock. It ends with its client, and only this machine reaches it.
     options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
     return Client(**options, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
 
@@ -144,25 +143,17 @@ def standardizing(pool: Partitions) -> Transform:
     """Columns of mean 0 and standard deviation 1; refuses NaN and infinity by their place."""
     n = pool.shape[0]
     shift = pool.take(np.arange(1))[0].astype(np.float64)
-    sums = pool.gather(pool.run(_moment_sums, zip(pool.parts), [shift]))
+    parts = [(Points.moment_sums, Transform(), part, None, shift) for part in pool.parts]
+    sums = pool.gather(pool.run(on_points, parts))
     pool.refuse_nonfinite(sums)
-    first, second = np.sum(sums, axis=0) / n
-    with np.errstate(invalid="ignore", over="ignore"):
-        deviation = np.sqrt(np.maximum(second - first * first, 0.0))  # as cpu.staging.moments has it
+    mean, deviation = column_moments(np.sum(sums, axis=0), shift, n, pool.take(sample_rows(n)))
     if not np.isfinite(deviation).all():
         raise UserError(f"column {int(np.isfinite(deviation).argmin())} of X overflows: rescale it")
-    return Transform((first + shift, block_deviation(first + shift, deviation, pool.take(sample_rows(n)))))
-
-
-@one_thread()
-def _moment_sums(X: Floats, shift: Float64) -> Float64:
-    sums = np.zeros((2, X.shape[1]))
-    moment_sums(Points.raw(X).X, 0, len(X), writable(shift), *sums)
-    return sums
+    return Transform((mean, deviation))
 
 
 def checked(X: Any) -> Any:
-    """X as an array of numbers with known chunks, or the error that says what to do."""
+    """X as an array of numbers with known chunks, or an error with the remedy."""
     if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
         raise UserTypeError(
             f"X is a {type(X).__name__}: pass a Dask array (frame.to_dask_array(lengths=True) makes one)"

@@ -6,7 +6,6 @@ stay with the workers, but for those that are picked or compared with.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import repeat
 from operator import attrgetter, getitem
 from typing import Any, Self
@@ -17,9 +16,9 @@ from distributed import Future
 from ...exceptions import UserError
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import one_thread
-from ..base import Arrays, Fitting, Float64, Floats, Groups, Index, Labels, Rows, RowStore, Work, made_unit
+from ..base import Arrays, Fitting, Float64, Floats, Groups, Index, Labels, Rows, RowStore, Work
 from ..cpu.fitting import CpuFitting
-from ..cpu.grouping import grouped
+from ..cpu.grouping import group_numbers, grouped
 from ..cpu.neighbours import spacing_of
 from ..cpu.points import Points
 from .partitions import Partitions, Transform, on_points, standardizing, writable
@@ -79,13 +78,6 @@ class DaskRows(RowStore):
         parts = np.split(np.asarray(rows, np.int64), np.searchsorted(rows, first[1:-1]))
         return [mine - begin for mine, begin in zip(parts, first, strict=False)]
 
-    def group_of(self, groups: Groups) -> Labels:
-        """The number of each row's group, −1 for rows of none."""
-        out = np.full(self.shape[0], -1, np.int32)
-        for g, rows in enumerate(groups):
-            out[rows] = g
-        return out
-
     def norms(self) -> Floats:
         lengths = self.pool.gather(self.lengths)
         self.pool.refuse_nonfinite(lengths)
@@ -134,7 +126,7 @@ class DaskRows(RowStore):
     ) -> list[Arrays]:
         """As in memory, on a worker where the rows of the group come together."""
         pool = self.pool
-        split = self.each(_split, pool.split(self.group_of(groups)), shared=[len(groups)])
+        split = self.each(_split, pool.split(group_numbers(self.shape[0], groups, -1)), shared=[len(groups)])
         jobs: list[tuple[Any, ...]] = []
         for rows, own in zip(groups, arguments, strict=True):
             where = np.unique(np.searchsorted(pool.first, rows, side="right") - 1)
@@ -161,20 +153,15 @@ class DaskFitting:
     def labels(self) -> Labels:
         return self.pool.join(self._pass(CpuFitting.labels))
 
-    def worst(self, count: int) -> Floats:
-        found = self.pool.gather(self._pass(partial(_worst, count=count)))
-        chord, U = (np.concatenate(column) for column in zip(*found, strict=True))
-        return U[np.argsort(-chord, kind="stable")[:count]]
-
-    def squared_chords(self) -> float:
-        return float(sum(self.pool.gather(self._pass(CpuFitting.squared_chords))))
+    def chords(self) -> Floats:
+        return self.pool.join(self._pass(CpuFitting.chords))
 
     def _pass(self, found: Callable[[CpuFitting], Any]) -> list[Future]:
         return self.rows.each(_fitted, self.weight, shared=[self.centers, found])
 
 
 def _lengths(points: Points) -> Floats:
-    """NaN for all where one is not finite: the client says which."""
+    """NaN for all where one is not finite; the client finds its row."""
     try:
         return points.norms()
     except UserError:
@@ -215,12 +202,6 @@ def _fitted(points: Points, weight: Floats | None, centers: Floats, found: Calla
     fitting = CpuFitting(points, len(centers), weight, quantize=False)
     fitting.assign(centers)
     return found(fitting)
-
-
-def _worst(fitting: CpuFitting, count: int) -> tuple[Floats, Floats]:
-    """The rows farthest from their centres, in the order of the pool, and their chords."""
-    rows: Rows = np.sort(fitting.worst_rows(count))
-    return fitting.upper[rows], made_unit(fitting.points.take(rows))
 
 
 def _added(parts: list[tuple[Float64, Float64]]) -> tuple[Float64, Float64]:

@@ -13,6 +13,7 @@ import numpy as np
 from distributed import Future
 
 from ..base import PICKED, Bound, Float64, Floats, Groups, Index, Labels, Rows, Scores
+from ..cpu.grouping import group_numbers
 from ..cpu.lazy_scores import NOWHERE
 from ..cpu.picks import PickList
 from ..cpu.points import Points
@@ -74,8 +75,8 @@ class DaskPicks(PickList):
         return np.max(worst, axis=0), Scores(np.concatenate(norm2), np.concatenate(score), self.count)
 
     def candidates(
-        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
-        first: Scores | None = None, workers: int | None = None,
+        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        workers: int | None = None,
     ) -> "list[DaskCandidates]":  # fmt: skip
         return Traversal(self.store, self, groups, weight, placed, first).groups
 
@@ -84,7 +85,7 @@ class Traversal:
     """Scores of all rows on the workers, in one or several groups of candidates."""
 
     def __init__(
-        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats | None, placed: Floats | None,
+        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats, placed: Floats,
         first: Scores | None,
     ) -> None:  # fmt: skip
         """`first` may hold scores against some picks; without groups all rows compete in one."""
@@ -93,10 +94,10 @@ class Traversal:
         self.sizes = [n] if groups is None else [len(rows) for rows in groups]
         self.excluded = np.empty(0, np.int64)
         self.step = max(1, n // (store.sizes.sample * len(self.sizes)))
-        group = np.zeros(n, np.int32) if groups is None else store.group_of(groups)
+        group = np.zeros(n, np.int32) if groups is None else group_numbers(n, groups, -1)
         self.sampled = np.concatenate([group[lo : hi : self.step] for lo, hi in pairwise(self.pool.first.tolist())])
-        candidate = split(np.ones(n, store.dtype) if weight is None else weight)
-        self.fixed = candidate, candidate if placed is None else split(placed), split(group)
+        candidate = split(weight)
+        self.fixed = candidate, candidate if placed is weight else split(placed), split(group)
         norm2, score, seen = (None, None, 1) if first is None else first
         own = candidate, self.fixed[2], split(norm2), split(score)
         begun = store.each(_begin, *own, shared=[picks.shared(), seen, self.step])
@@ -209,7 +210,7 @@ def _begin(
 ) -> tuple[Scores, Floats]:  # fmt: skip
     """Scores against the first `seen` picks; those of a sample against all."""
     first = None if norm2 is None or score is None else Scores(norm2, score.copy(), seen)
-    own = _picks(points, picked).candidates(candidate, first=first)[0]
+    own = _picks(points, picked).candidates(candidate, candidate, first=first)[0]
     own.score[group < 0] = PICKED
     own.renew(np.arange(0, len(group), step))
     return own.scores(), own.score[::step].copy()
@@ -221,7 +222,7 @@ def _advance_epoch(
 ) -> tuple[Scores, Front]:  # fmt: skip
     """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
     known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
-    own = _picks(points, picked).candidates(candidate, first=known)[0]
+    own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
     score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):
         score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED

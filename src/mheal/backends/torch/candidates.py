@@ -13,7 +13,7 @@ from functools import cache, cached_property
 import numpy as np
 import torch
 
-from ..base import NOTHING, PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores
+from ..base import NOTHING, PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores, joined, picks_from_front
 from .distances import nearest, radii
 from .graphs import capture
 from .placed import Placed
@@ -46,15 +46,13 @@ class TorchPicks:
         return radii(self.points, self.P[: self.count], self.weight[: self.count], weight), None
 
     def candidates(
-        self, weight: Floats | None = None, placed: Floats | None = None, *, groups: Groups | None = None,
-        first: Scores | None = None, workers: int | None = None,
+        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        workers: int | None = None,
     ) -> "list[TorchCandidates]":  # fmt: skip
         """One worker: others work beside it, and no CUDA graph is captured."""
-        points = self.points
-        w = self.weight.new_ones(points.shape[0]) if weight is None else points.floats(weight)
-        more = w if placed is None else points.floats(placed)
+        both = self.points.floats(weight), self.points.floats(placed)
         own: Sequence[Index | None] = [None] if groups is None else groups
-        return [self._group(rows, w, more, workers != 1) for rows in own]
+        return [self._group(rows, *both, workers != 1) for rows in own]
 
     def _group(
         self, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
@@ -139,10 +137,6 @@ class TorchFront(TorchCandidates):
         super().__init__(of.picks, [A[at] for A in known], of.room, of.size)
         self.of, self.at, self.bound, self.G = of, at, bound, of.gather(at)
 
-    @property
-    def inner(self) -> "TorchFront | None":
-        return self if len(self.rows) > self.size else None
-
     def gather(self, at: torch.Tensor) -> torch.Tensor:
         return self.G[at]
 
@@ -159,8 +153,13 @@ class TorchFront(TorchCandidates):
         self.seen.fill_(picks.count)
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        with torch.cuda.device_of(self.score):
-            return self.room().pick(self, limit, stop)
+        if len(self.rows) <= self.size:
+            with torch.cuda.device_of(self.score):
+                return self.room().pick(self, limit, stop)
+        found = []
+        while self.picks.count < stop and limit.beaten_by(*self.best()):  # so many rows have a front of their own
+            found.append(picks_from_front(self, limit, stop))
+        return joined(found)
 
     def close(self) -> None:
         self.of.score[self.at], self.of.seen[self.at] = self.score, self.seen

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..base import Float64, Floats, Labels, Rows, made_unit
+from ..base import Float64, Floats, Labels, Rows
 from .determinism import full_precision
 from .distances import picks_side, rows_side
 from .placed import Placed
@@ -79,14 +79,13 @@ def blocks_of(labels: torch.Tensor, k: int, size: int) -> tuple[torch.Tensor, to
 
 
 class TorchFitting:
-    """Rows that are being clustered by direction. Labels and cosines stay on the device."""
+    """Rows that are being clustered by direction. Labels stay on the device."""
 
     def __init__(self, points: Placed, k: int, weight: Floats | None = None) -> None:
         n, d = points.shape
         self.points, self.k = points, k
         self.weight = None if weight is None else points.floats(weight)
         self.label = torch.zeros(n, dtype=torch.int32, device=points.device)
-        self.cosine = torch.zeros(n, dtype=points.rows.dtype, device=points.device)
         self.sums, self.mass = np.zeros((k, d)), np.zeros(k)
 
     @full_precision
@@ -97,8 +96,7 @@ class TorchFitting:
         total = torch.zeros((self.k + 1, points.shape[1] + 1), dtype=torch.float64, device=points.device)
         for lo, Z in points.chunks():
             rows = slice(lo, lo + len(Z))
-            product, label = _best_of(Z, self.centers, points.sizes.scores)
-            self.cosine[rows] = product * points.inverse_lengths[rows]
+            label = _best_of(Z, self.centers, points.sizes.scores)
             self.label[rows] = label
             self._add(Z, label, rows, total)
         found = total[:-1].cpu().numpy()
@@ -117,34 +115,21 @@ class TorchFitting:
     def labels(self) -> Labels:
         return self.label.cpu().numpy()
 
-    def worst(self, count: int) -> Floats:
-        counts = self.points.lengths > 0
-        if self.weight is not None:
-            counts = counts & (self.weight > 0)
-        usable = np.flatnonzero(counts.cpu().numpy())
-        cosine = self.cosine.cpu().numpy()[usable]
-        return made_unit(self.points.take(usable[np.argsort(cosine, kind="stable")[:count]]))
-
-    def squared_chords(self) -> float:
-        points = self.points
-        total = torch.zeros((), dtype=torch.float64, device=points.device)
+    def chords(self) -> Floats:
+        points, out = self.points, torch.empty_like(self.points.lengths)
         for at, Z in points.pieces(max(256, points.sizes.scores // points.shape[1])):
             inverse = points.inverse_lengths[at]
             difference = Z * inverse[:, None] - self.centers[self.label[at].long()]
-            chord2 = difference.square().sum(1) * (inverse > 0)
-            total += (chord2 if self.weight is None else chord2 * self.weight[at]).sum(dtype=torch.float64)
-        return float(total)
+            out[at] = torch.linalg.vector_norm(difference, dim=1) * (inverse > 0)
+        return out.cpu().numpy()
 
 
-def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest z·c over the rows c of C for each z of Z, and which, the first of equal ones; so many at a time."""
+def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> torch.Tensor:
+    """Which row c of C has the largest z·c for each row z of Z, the first of equal ones; so many products at a time."""
     if Z.is_cuda and Z.dtype == torch.float32 and (best_column := _fused_kernel()) is not None:
-        return best_column(Z, C)
-    value, index = Z.new_empty(len(Z)), torch.empty(len(Z), dtype=torch.int64, device=Z.device)
-    step = max(256, scores // len(C))
-    for part, *best in zip(Z.split(step), value.split(step), index.split(step), strict=True):
-        torch.max(part @ C.T, dim=1, out=tuple(best))
-    return value, index
+        index: torch.Tensor = best_column(Z, C)[1]
+        return index
+    return torch.cat([(part @ C.T).argmax(dim=1) for part in Z.split(max(256, scores // len(C)))])
 
 
 @cache

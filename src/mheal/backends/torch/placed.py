@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from ...one_hot import block_deviation, sample_rows
+from ...one_hot import column_moments, offset_and_scale, sample_rows
 from ..base import Float64, Floats, Index
 from .rows import OnDevice, OnHost, Sizes, refuse_nonfinite, source
 
@@ -44,12 +44,11 @@ class Placed:
         """Columns of mean 0 and standard deviation 1; constant columns become 0."""
         rows = source(X, device, limit, sizes)
         mean, deviation = _moments(rows)
-        if not bool(deviation.isfinite().all()):
+        if not np.isfinite(deviation).all():
             refuse_nonfinite(rows.chunks())
-        # A column whose spread is lost in rounding is constant for all we can tell.
-        constant = deviation <= 8 * torch.finfo(rows.dtype).eps * mean.abs()
-        scale = torch.where(constant, 0.0, 1.0 / torch.where(constant, 1.0, deviation))
-        return cls(rows, mean.to(rows.dtype), scale.to(rows.dtype))
+        points = cls(rows)
+        points.offset, points.scale = map(points.floats, offset_and_scale(mean, deviation, points.dtype))
+        return points
 
     def unit(self) -> Self:
         return type(self)(self.rows, self.offset, self.scale, self.inverse_lengths)
@@ -119,8 +118,8 @@ class Placed:
         return torch.as_tensor(np.asarray(values), dtype=self.rows.dtype, device=self.device)
 
 
-def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation of each column as in `cpu.staging`, in float64: float32 drifts at a million rows."""
+def _moments(rows: OnDevice | OnHost) -> tuple[Float64, Float64]:
+    """Mean of each column and what to divide it by, from sums in float64: float32 drifts at a million rows."""
     n = rows.shape[0]
     shift = rows.gather(torch.zeros(1, dtype=torch.int64, device=rows.device))[0].double()
     total, square = torch.zeros_like(shift), torch.zeros_like(shift)
@@ -128,8 +127,5 @@ def _moments(rows: OnDevice | OnHost) -> tuple[torch.Tensor, torch.Tensor]:
         centred = X - shift  # in float64; keeps the squares small where the mean is far from zero
         total += centred.sum(0)
         square += centred.square_().sum(0)
-    deviation = (square / n - (total / n).square()).clamp_min(0).sqrt()
-    mean = total / n + shift
     sample = rows.gather(torch.as_tensor(sample_rows(n), device=rows.device)).cpu().numpy()
-    found = block_deviation(mean.cpu().numpy(), deviation.cpu().numpy(), sample)
-    return mean, torch.as_tensor(found, device=rows.device)
+    return column_moments(torch.stack([total, square]).cpu().numpy(), shift.cpu().numpy(), n, sample)

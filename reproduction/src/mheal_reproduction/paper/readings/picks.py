@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal import PaperMHEAL, SphericalKMeans
-from mheal.algorithms.within_clusters import members_of, spread_within_clusters, turns_of
+from mheal.algorithms.within_clusters import spread_within_clusters, turns_of
 from mheal.backends import open_rows
 from mheal.backends.base import RowStore
+from mheal.backends.cpu.grouping import members_of
 from mheal.cluster.sampled import sampled_clusters
 from mheal.scaling import Scaling
 
