@@ -144,15 +144,15 @@ def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress:
         return shapes(X, seed, progress)
     if method.startswith("simclr"):
         with _needing("mheal[deep]", "simclr"):
-            from . import simclr
+            from .simclr import encode as simclr
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
-        V = simclr.encode(images, seed=seed, epochs=int(option) if option else None, progress=progress)
+        V = simclr(images, seed=seed, epochs=int(option) if option else None, progress=progress)
         return V, f"SimCLR to {V.shape[1]} columns"  # of unit length already
     X = X.reshape(len(X), -1)
     if method == "autoencoder":
         with _needing("mheal[deep]", "autoencoder"):
-            from . import autoencoder
-        V = autoencoder.encode(X, seed=seed, progress=progress)
+            from .autoencoder import encode as autoencoder
+        V = autoencoder(X, seed=seed, progress=progress)
         return V, f"autoencoder to {V.shape[1]} columns"
     if kind == "table":  # columns of a table have units of their own
         from sklearn.preprocessing import StandardScaler

@@ -1,54 +1,44 @@
 """What Rust prints when it panics over a damaged file is kept off stderr: the error that follows says it in a line."""
 
 import os
+import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryFile
-from threading import Lock
-from typing import IO
+
+from .threads import ProcessWide
+
+PANIC = re.compile(rb"^thread '.*panicked at", re.MULTILINE)
+descriptors = [2]  # of stderr: the last one is where it goes, also while 2 is held back
 
 
-class HeldStderr:
-    """While a block runs, in any number of threads, stderr is held back; it follows afterwards, unless Rust panicked.
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Hold back what is written to stderr. It follows afterwards, unless Rust has panicked.
 
-    Rust writes to the file descriptor itself, before anyone can know that it will. Where there is no stderr, or no
-    room for a temporary file, nothing is held.
+    Rust writes to the file descriptor itself, before anyone can know that it will.
     """
-
-    def __init__(self) -> None:
-        self.stderr = 2  # where it is, held back or not
-        self._lock, self._blocks, self._panicked = Lock(), 0, False
-        self._held: IO[bytes] | None = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._blocks += 1
-            if self._blocks == 1:
-                with suppress(OSError):
-                    os.fstat(2)  # whether it is open
-                    held = TemporaryFile()
-                    _flush()
-                    self.stderr = os.dup(2)
-                    os.dup2(held.fileno(), 2)
-                    self._held = held
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._lock:
-            self._blocks -= 1
-            self._panicked |= kind is not None and kind.__name__ == "PanicException"
-            if self._blocks:
-                return
-            panicked, self._panicked = self._panicked, False
-            if self._held is None:
-                return
+    with ExitStack() as stack:
+        try:
+            os.fstat(2)
+            held = stack.enter_context(TemporaryFile())
+        except OSError:  # stderr is closed, or there is no room
+            yield
+            return
+        _flush()
+        descriptors.append(os.dup(2))
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
             _flush()
-            os.dup2(self.stderr, 2)
-            os.close(self.stderr)
-            with self._held as held, suppress(OSError):
-                held.seek(0)
-                if not panicked:
-                    os.write(2, held.read())
-            self.stderr, self._held = 2, None
+            os.dup2(descriptors[-1], 2)
+            os.close(descriptors.pop())
+            held.seek(0)
+            text = held.read()
+            with suppress(OSError):
+                os.write(2, b"" if PANIC.search(text) else text)
 
 
 def _flush() -> None:
@@ -56,4 +46,4 @@ def _flush() -> None:
         sys.stderr.flush()
 
 
-without_panics = HeldStderr()
+without_panics = ProcessWide(_held_back)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .panics import without_panics
+from .panics import descriptors
 
 GAVE_UP = "a library gave up, as some do on a damaged file: make the input files anew, or try them one by one"
 CUT = "{} became shorter, or the disk full, while it was in use: end what else writes to it, and try again"
@@ -24,7 +24,7 @@ def last_words(status: int) -> Iterator[None]:
 
     def end(number: int) -> None:
         text = CUT.format(_cut_file()) if number == signal.SIGBUS else GAVE_UP
-        os.write(without_panics.stderr, f"mheal: {text}\n".encode(errors="backslashreplace"))
+        os.write(descriptors[-1], f"mheal: {text}\n".encode(errors="backslashreplace"))
         os._exit(status)
 
     change = ctypes.CDLL(None).signal  # Python's own handlers run too late: the instruction that failed is repeated

@@ -9,6 +9,7 @@ import polars as pl
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
 MOSTLY = 0.9  # from this share of numbers on, the other words of a column count as missing
 FEWEST = 10  # and from this many numbers on
+LONGEST = 100  # bytes of a number; a column of longer words is text
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
@@ -55,7 +56,7 @@ def as_numbers(column: pl.Series, commas: bool = False) -> Converted | None:
     if column.dtype.is_temporal():
         return Converted(days(column), "dates")
     words = column.drop_nulls()
-    if words.is_empty():
+    if words.is_empty() or 2 * (words.str.len_bytes() > LONGEST).sum() > len(words):
         return None
     lower = set(words.str.to_lowercase().unique().head(3))
     if any(lower <= pair for pair in BOOLEANS):
