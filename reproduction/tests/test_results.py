@@ -9,7 +9,7 @@ import pytest
 import mheal
 from mheal_reproduction.experiments import EXPERIMENTS, load
 from mheal_reproduction.paper.figure11.experiment import size_of
-from mheal_reproduction.paper.images.experiment import protocol
+from mheal_reproduction.paper.images.collect import protocol
 from mheal_reproduction.paper.images.size import FULL
 from mheal_reproduction.paper.table1 import deep
 from mheal_reproduction.report import version_note, write_page
