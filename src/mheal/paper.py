@@ -32,7 +32,8 @@ class PaperMHEAL(Strategy):
     - Columns are standardised before rows are projected to the sphere (`scaling`).
     - There are as many clusters as labels (`n_clusters`). The paper gives no number; its clustering network has 10. On
       MNIST the picks are worse than random ones with 10 clusters, and better with as many as labels: then a cluster
-      gives one row, so the energy decides nothing. With fewer clusters, random rows of each are as good or better.
+      gives one row, so the energy decides nothing. With fewer clusters, random rows of each are as good or better, but
+      for features of a network that has learnt the labels so far.
     - k-means starts from random rows, runs of at most 60 iterations, and keeps the best of ten runs (n_init of
       SphericalKMeans), with more than 20 clusters of three.
     - The first candidate is a random row of the cluster. Candidates do not repeat, as the printed recursion does after
