@@ -10,8 +10,18 @@ from mheal.sphere import unit_rows
 X = load_digits().data.astype(np.float32)
 
 
+def test_by_default_there_are_as_many_clusters_as_labels():
+    alone = PaperMHEAL(random_state=0).select(X, 30)
+    np.testing.assert_array_equal(alone.indices, PaperMHEAL(30, random_state=0).select(X, 30).indices)
+    assert len(set(alone.cluster)) == 30
+    labeled = np.arange(7)
+    beside = PaperMHEAL(random_state=0).select(X, 30, labeled=labeled).indices
+    np.testing.assert_array_equal(beside, PaperMHEAL(37, random_state=0).select(X, 30, labeled=labeled).indices)
+    assert PaperMHEAL(init=X[:5], random_state=0).select(X, 30).cluster.max() == 4
+
+
 def test_paper_has_the_prefix_property_with_a_fixed_start_length():
-    fixed = PaperMHEAL(random_state=0, start_length=5)
+    fixed = PaperMHEAL(10, random_state=0, start_length=5)
     np.testing.assert_array_equal(fixed.select(X, 30).indices, fixed.select(X, 90).indices[:30])
 
 

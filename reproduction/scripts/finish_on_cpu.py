@@ -12,7 +12,7 @@ from typing import Any
 
 from mheal.runtime.files import Lock
 from mheal_reproduction.networks import training
-from mheal_reproduction.paper.images.experiment import collect, protocol
+from mheal_reproduction.paper.images.collect import collect, protocol
 from mheal_reproduction.paper.images.pools import KINDS
 from mheal_reproduction.paper.images.size import FULL
 from mheal_reproduction.rows import RawRows

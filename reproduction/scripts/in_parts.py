@@ -25,7 +25,7 @@ from threading import Lock as ThreadLock
 from mheal import datasets
 from mheal.runtime.files import Lock, OtherRun
 from mheal_reproduction.machine import gpu
-from mheal_reproduction.paper.images.experiment import protocol
+from mheal_reproduction.paper.images.collect import protocol
 from mheal_reproduction.paper.images.methods import methods
 from mheal_reproduction.paper.images.pools import KINDS
 from mheal_reproduction.paper.images.size import FULL

@@ -9,13 +9,19 @@ import pytest
 import mheal
 from mheal_reproduction.experiments import EXPERIMENTS, load
 from mheal_reproduction.paper.figure11.experiment import size_of
-from mheal_reproduction.paper.images.experiment import protocol
+from mheal_reproduction.paper.images.collect import protocol
 from mheal_reproduction.paper.images.size import FULL
 from mheal_reproduction.paper.table1 import deep
 from mheal_reproduction.report import version_note, write_page
 from mheal_reproduction.rows import VERSION, made_so, stored_rows
 
 RESULTS = Path(__file__).parents[1] / "results"
+BESIDE = {
+    "table4": "table3",
+    "table5": "table3",
+    "readings": "table3",
+    "table1_variants": "table1",
+}  # whose rows a page has
 FOLDERS = sorted({one.folder for one in EXPERIMENTS.values()})
 PROTOCOLS = {
     "table1/deep": deep.protocol(quick=False),
@@ -41,7 +47,7 @@ def test_rows_name_the_version_that_made_them_and_protocols_no_default_of_mheal(
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_page_is_made_from_its_rows_byte_for_byte(folder, tmp_path):
     name = next(name for name, one in EXPERIMENTS.items() if one.folder == folder)
-    for source in {folder, "table3"} if folder in ("table4", "table5", "readings") else {folder}:
+    for source in {folder, BESIDE.get(folder, folder)}:
         shutil.copytree(RESULTS / source, tmp_path / source)
     before = (tmp_path / folder / "README.md").read_text()
     after = load(name).write(tmp_path / folder, None, False)

@@ -11,7 +11,8 @@ from mheal_reproduction.experiments import Part
 from mheal_reproduction.paper.images import ahead, task
 from mheal_reproduction.paper.images import experiment as tables
 from mheal_reproduction.paper.images.ahead import make_picks
-from mheal_reproduction.paper.images.experiment import collect, protocol, run, write
+from mheal_reproduction.paper.images.collect import collect, protocol
+from mheal_reproduction.paper.images.experiment import run, write
 from mheal_reproduction.paper.images.features import Features
 from mheal_reproduction.paper.images.size import FULL, QUICK
 from mheal_reproduction.paper.images.task import Task

@@ -16,9 +16,8 @@ def test_a_quick_run_has_every_row_and_resumes(images, tmp_path):
     out = tmp_path / "table1_variants"
     text = load("table1_variants").run(out, images, 1, True, lambda *_: None)
     rows = stored_rows(out)
-    assert [(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows] == list(
-        units(("mnist", "fashion_mnist"), SETTINGS, 1)
-    )
+    there = [(row["dataset"], row["method"], row["setting"], row["seed"]) for row in rows]
+    assert sorted(there) == sorted(units(("mnist", "fashion_mnist"), SETTINGS, 1))
     assert all(0.05 < row["accuracy"] <= 1 for row in rows)
     assert "not judged" in text  # there is no Table 1 beside it
     collect(out, images, 1, True, lambda *_: None)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..paper.images.words import signed
+from ..paper.images.words import points_of, signed
+from ..paper.readings.curves import comparisons, counts, place_of
 from ..paper.readings.grid import LOGISTIC, NETWORK, SVM, Reading, k_text
 from ..paper.readings.numbers import Found, Standing, compared, with_random
 from .entries import Entry, Results
@@ -25,9 +26,9 @@ def first_line(results: Results) -> str:
             words.append(f"with {title} in {len(above)} of {len(standings)} readings{which}{note}")
     mnist = f"on MNIST {' and '.join(words)}"
     every = [one.energy for found in (_digits(results), *_mnist(results)) for one in found if len(one.control)]
-    energy = (
-        f"Its energy is better than random rows of the same clusters in {every.count('above')} of {len(every)} readings"
-    )
+    every += [place_of(one.control) for one in comparisons(results.rows("clusters"))]
+    energy = f"Its energy is better than random rows of the same clusters in {every.count('above')} of {len(every)} "
+    energy += "readings, on these and on the data of Figure 12"
     return f"The published algorithm is better than random labels {digits}; {mnist}. {energy}."
 
 
@@ -36,6 +37,27 @@ def entries(results: Results) -> Iterator[Entry]:
     for learner, title in LEARNERS.items():
         yield from _pair("readings", f"on MNIST, with {title}", _standings(results, learner))
     yield from _pair("digits", "on digits, with logistic regression", _digits(results))
+    yield from _clusters(results)
+
+
+def _clusters(results: Results) -> Iterator[Entry]:
+    """Figure 12's machines, with other numbers of clusters."""
+    compared = comparisons(results.rows("clusters"))
+    for name in dict.fromkeys(one.name for one in compared):
+        mine = [one for one in compared if one.name == name]
+        seeds = min(len(one.random) for one in mine)
+        for against, claim in (
+            (
+                [one.random for one in mine],
+                f"MHEAL is better than random labels on {name}, with some number of clusters",
+            ),
+            ([one.control for one in mine], f"the energy adds to the clusters on {name}, with some number of them"),
+        ):
+            places = [place_of(values) for values in against]
+            best = max(range(len(mine)), key=lambda at: float(against[at].mean()))
+            why = f"{counts(places)} of {len(places)}; most with k = {k_text(mine[best].reading.clusters)}, "
+            why += f"{mine[best].reading.learner}: {points_of(against[best])}"
+            yield Entry("clusters", "Figure 12, clusters", claim, _some(places, seeds), why)
 
 
 def _pair(folder: str, where: str, standings: list[Standing]) -> Iterator[Entry]:
@@ -87,4 +109,4 @@ def _seeds(standings: Sequence[Standing]) -> int:
 
 
 def _name(reading: Reading) -> str:
-    return f"k = {k_text(reading.clusters)}, {reading.space}, {reading.start} start"
+    return f"k = {k_text(reading.clusters)}, {reading.features}, {reading.start} start"

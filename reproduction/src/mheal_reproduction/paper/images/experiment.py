@@ -8,26 +8,20 @@ labels).
 """
 
 from pathlib import Path
-from typing import Any
 
 from mheal.exceptions import UserError
 from mheal.runtime.progress import Progress
-from mheal.runtime.threads import thread_count
 
 from ...experiments import Part
 from ...machine import gpu
-from ...networks.labelling import Run, run_together
 from ...report import write_page
 from ...rows import RawRows, stored_rows
-from .ahead import make_picks
-from .methods import PROTOCOL
+from .collect import collect, protocol
 from .page import page
 from .picture import draw
-from .pools import EXTRA, KINDS, share_of_copies, share_of_wrong
+from .pools import KINDS
 from .size import FULL, QUICK, Size
-from .task import Task, Trainers
 from .titles import COUNTERPARTS, titles
-from .unfinished import Unfinished, Unit
 
 SEEDS = {"mnist": 10, "cifar10": 5, "cifar100": 5}
 
@@ -66,48 +60,3 @@ def _wanted(part: Part, size: Size) -> tuple[list[str], list[str]]:
         for name in set(given) - set(choices):
             raise UserError(f"there is no {what} {name!r} here: choose from {'; '.join(choices)}")
     return names, [title for title in known if title in part.methods or not part.methods]
-
-
-def protocol(size: Size) -> dict[str, Any]:
-    """What rows depend on, beside the key."""
-    return PROTOCOL | {"extra": EXTRA} | size.protocol()
-
-
-def collect(
-    kind: str, name: str, rows: RawRows, data: Path | None, seeds: range, titles: list[str], size: Size,
-    progress: Progress,
-) -> None:  # fmt: skip
-    """Add the rows of a dataset that are missing, one for each method and seed; all runs proceed side by side."""
-    task = Task.load(name, kind, data, size)
-    units = [(title, seed) for title in titles if title in task.methods for seed in seeds]
-    missing = [unit for unit in units if not rows.has(name, unit[0], kind, unit[1])]
-    unfinished = Unfinished(rows.file.parent / "unfinished" / name)
-    for unit in set(units) - set(missing):  # where a run was killed between its row and this
-        unfinished.forget(unit)
-    if not missing:
-        unfinished.end()
-        return
-    unfinished.begin(protocol(size))
-    task.prepare([unit for unit in missing if unfinished.picks(unit) is None], progress)
-    make_picks(task, missing, unfinished, progress, thread_count() if size.images is None else 1)
-    runs = {unit: task.run(unit, unfinished) for unit in missing}
-    device = gpu() or "CPU"
-
-    def finished(unit: Unit, run: Run) -> None:
-        found = {"dataset": name, "method": unit[0], "setting": kind, "seed": unit[1], **_found(task, run)}
-        rows.add([found | {"seconds": run.seconds, "device": device}])
-        unfinished.forget(unit)
-        progress(len(units) - sum(not rows.has(name, t, kind, s) for t, s in units), len(units), f"{name}, {unit[0]}")
-
-    often = sum(run.acquisition.uses == "network" and run.acquisition.batch is not None for run in runs.values())
-    with Trainers(task, often or len(runs)) as trainers:
-        run_together(runs, trainers.train, trainers.score, finished, thread_count())
-    unfinished.end()
-
-
-def _found(task: Task, run: Run) -> dict[str, Any]:
-    return {
-        "accuracy": run.scores,
-        "copies": {n: share_of_copies(run.pool, picks) for n, picks in run.picks.items()},
-        "wrong": {n: share_of_wrong(run.pool, task.labels, picks) for n, picks in run.picks.items()},
-    }

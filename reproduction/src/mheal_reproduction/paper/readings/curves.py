@@ -5,7 +5,6 @@ control is as many random rows of each cluster. Picks for a number of labels are
 as many clusters as labels.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +23,7 @@ from ...rows import Key, RawRows, Row, measure_all, stored_rows
 from ..figure12.experiment import sizes
 from ..figure12.page import DATASETS, PENALTIES
 from ..figure12.svm_curves import GrowingSVC, Repetition, repetition
-from ..images.words import above, mean_and_spread, points
+from ..images.words import above, mean_and_spread, points, points_of
 from .grid import CONTROL, METHODS, PAPER, RANDOM, Reading, k_text, random_setting
 from .numbers import PLACES, Found
 from .picks import Clustering, Rows, cluster, picks_in
@@ -138,14 +137,7 @@ class Compared(NamedTuple):
 
 def page(rows: list[Row], quick: bool) -> str:
     """The page in Markdown."""
-    found = {name: Found([row for row in rows if row["dataset"] == name]) for name in DATASETS}
-    compared = [
-        one
-        for name in DATASETS
-        for penalty in PENALTIES
-        for one in (Compared(name, reading, found[name]) for reading in readings(name, penalty))
-        if len(one.random)
-    ]
+    found, compared = _found(rows), comparisons(rows)
     size = "Quick run: small sizes, not the paper's.\n" if quick else ""
     sections = "\n\n".join(
         _section(
@@ -169,25 +161,49 @@ Protocol: `mheal_reproduction.paper.readings.curves`.
 """
 
 
+def comparisons(rows: list[Row]) -> list[Compared]:
+    """Every reading that can be compared with Random, dataset by dataset."""
+    every = (
+        Compared(name, reading, found)
+        for name, found in _found(rows).items()
+        for penalty in PENALTIES
+        for reading in readings(name, penalty)
+    )
+    return [one for one in every if len(one.random)]
+
+
+def _found(rows: list[Row]) -> dict[str, Found]:
+    """Rows by dataset, of those that have some."""
+    names = {row["dataset"] for row in rows}
+    return {name: Found([row for row in rows if row["dataset"] == name]) for name in DATASETS if name in names}
+
+
 def verdict(compared: list[Compared]) -> str:
     """Counts over datasets and machines."""
     words = []
     for name in dict.fromkeys(one.name for one in compared):
         mine = [one for one in compared if one.name == name]
-        places = ", ".join(f"{n} {place}" for place, n in Counter(_place(one.random) for one in mine).items())
+        places = counts([place_of(one.random) for one in mine])
         best = max(mine, key=lambda one: float(one.random.mean()))
         words.append(
             f"{name}: against Random {places} of {len(mine)}, best with k = {k_text(best.reading.clusters)}, "
-            f"{best.reading.learner} ({points(best.random)} points)"
+            f"{best.reading.learner} ({points_of(best.random)})"
         )
-    energy = Counter(_place(one.control) for one in compared if len(one.control))
+    energy = [place_of(one.control) for one in compared if len(one.control)]
     if not words:
         return "not judged."
-    counts = ", ".join(f"{n} {place}" for place, n in energy.items())
-    return f"{'; '.join(words)}. The energy, against random rows of the same clusters: {counts} of {energy.total()}."
+    return (
+        f"{'; '.join(words)}. The energy, against random rows of the same clusters: {counts(energy)} of {len(energy)}."
+    )
 
 
-def _place(differences: Floats) -> str:
+def counts(places: Sequence[str]) -> str:
+    """How many are above, level and below."""
+    return ", ".join(f"{places.count(place)} {place}" for place in PLACES.values() if place in places)
+
+
+def place_of(differences: Floats) -> str:
+    """Above, level or below; – without values."""
     return PLACES[above(differences)] if len(differences) else "–"
 
 
@@ -210,9 +226,9 @@ def _line(one: Compared) -> list[str]:
     cells = [f"{mean_and_spread(a)}, {percent(b)}" for a, b in zip(ours.T, others, strict=True)]
     rest = [
         points(one.random),
-        _place(one.random),
+        place_of(one.random),
         points(one.control),
-        _place(one.control) if len(one.control) else "–",
+        place_of(one.control) if len(one.control) else "–",
     ]
     return [k_text(one.reading.clusters), str(len(ours)), *cells, *rest]
 

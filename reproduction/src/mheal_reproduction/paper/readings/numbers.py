@@ -32,13 +32,13 @@ class Found:
     def curves(self, method: str, setting: str) -> Floats:
         """(seeds, numbers of labels)."""
         by_seed = self._found.get((method, setting), {})
-        return np.array([by_seed[seed] for seed in sorted(by_seed)]).reshape(-1, len(self.budgets))
+        return np.array([by_seed[seed] for seed in sorted(by_seed)]).reshape(len(by_seed), len(self.budgets))
 
     def gain(self, one: tuple[str, str], other: tuple[str, str]) -> Floats:
         """Accuracy of one (method, setting) minus that of another, for each seed that both have."""
         mine, theirs = self._found.get(one, {}), self._found.get(other, {})
         both = sorted(mine.keys() & theirs.keys())
-        return np.array([mine[seed] - theirs[seed] for seed in both]).reshape(-1, len(self.budgets))
+        return np.array([mine[seed] - theirs[seed] for seed in both]).reshape(len(both), len(self.budgets))
 
     def standing(self, reading: Reading) -> "Standing":
         """A reading beside Random, the control and the paper's numbers."""

@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ...report import percent, table
 from ...rows import Row
+from ..images.methods import DRAWS
 from ..images.published import accuracies
-from ..images.words import mean_and_spread, points, signed
+from ..images.words import above, mean_and_spread, points, signed
 from .grid import BUDGETS, CLUSTERS, CONTROL, NETWORK, PAPER, RANDOM, SVM, k_text, ordered_units, random_setting
-from .numbers import Found, Standing, compared
+from .numbers import PLACES, Found, Standing, compared
 
 PICTURES = {NETWORK: "readings_network.png", SVM: "readings.png"}
 LEARNERS = {NETWORK: "The network of Table 3", SVM: "A support vector machine"}
@@ -49,7 +52,8 @@ Protocol: `mheal_reproduction.paper.readings.experiment`.
 {_missing(found.rows, seeds)}
 
 {sections}
-"""
+
+{_draws(found.rows)}"""
 
 
 def verdict(found: Found) -> str:
@@ -60,17 +64,25 @@ def verdict(found: Found) -> str:
         if not standings:
             continue
         best = max(standings, key=lambda one: one.random.mean)
-        by_k = "; ".join(f"k = {k_text(k)}: {_places(some)}" for k, some in _by_clusters(standings))
         energy = [one.energy for one in standings if len(one.control)]
         added = f"; the energy adds to random rows of the clusters in {energy.count('above')} of {len(energy)}"
         words.append(
-            f"{title}, MNIST: against Random, of {len(standings)} readings {_places(standings)} ({by_k}); the best has "
-            f"{_name(best)}: {best.random.words} points{added if energy else ''}"
+            f"{title}, MNIST: against Random, of {len(standings)} readings {_places(standings)}; "
+            f"{_above_by_k(standings)}; the best has {_name(best)}: {best.random.words} points{added if energy else ''}"
         )
     nearest = _nearest([found.standing(one) for one in found.readings if one.learner == NETWORK])
     if nearest:
         words.append(f"Nearest to the paper's numbers: {_name(nearest)}, {100 * nearest.off:.1f} points off on average")
     return ". ".join(words) + "." if words else "not judged."
+
+
+def _above_by_k(standings: Sequence[Standing]) -> str:
+    """In how many readings of each number of clusters Algorithm 2 is above Random."""
+    counts = (
+        f"{sum(one.random.place == 'above' for one in some)} of {len(some)} with k = {k_text(k)}"
+        for k, some in _by_clusters(standings)
+    )
+    return f"above in {', '.join(counts)}"
 
 
 def _places(standings: Sequence[Standing]) -> str:
@@ -113,7 +125,9 @@ over the numbers of labels, in points, with 95 % intervals; one seed is judged b
 
 {table(header, lines)}
 
-{_by_k(standings)}"""
+{_by_k(standings)}
+
+{_by_labels(found, standings)}"""
 
 
 def _borrowed(learner: str) -> str:
@@ -149,6 +163,43 @@ def _by_k(standings: Sequence[Standing]) -> str:
         return ""
     header = ["k", "readings", "against Random, points", "are", "energy adds, points", "are"]
     return f"### By the number of clusters\n{table(header, lines)}"
+
+
+def _by_labels(found: Found, standings: Sequence[Standing]) -> str:
+    """What the energy adds at each number of labels."""
+    lines = []
+    gains = {
+        _name(one): found.gain((PAPER, one.reading.setting), (CONTROL, one.reading.setting))
+        for one in standings
+        if len(one.control)
+    }
+    for at, n in enumerate(found.budgets if gains else ()):
+        best = max(gains, key=lambda name: float(gains[name][:, at].mean()))
+        counts = _counts([PLACES[above(gain[:, at])] for gain in gains.values()])
+        lines.append([str(n), str(len(gains)), counts, best, points(gains[best][:, at])])
+    if not lines:
+        return ""
+    header = ["labels", "readings", "energy against a random row", "adds most with", "points"]
+    return f"### What the energy adds, by the number of labels\n{table(header, lines)}"
+
+
+def _draws(rows: Sequence[Row]) -> str:
+    """How a network tested by the mean of draws of its dropout compares with one pass without dropout."""
+    some = [row for row in rows if "accuracy_of_draws" in row]
+    if not some:
+        return ""
+    single, drawn = (np.array([list(row[key].values()) for row in some]) for key in ("accuracy", "accuracy_of_draws"))
+    lines = [
+        [n, percent(a), percent(b), f"{signed(float((b - a).mean()))} ± {percent((b - a).std())}"]
+        for n, a, b in zip(some[0]["accuracy"], single.T, drawn.T, strict=True)
+    ]
+    header = ["labels", "one pass", f"mean of {DRAWS} draws", "difference, ± standard deviation"]
+    return f"""## Tested with the mean of the draws
+As Gal et al. (2017) test, over the {len(some)} networks' rows that have both; all other accuracies are of one pass
+without dropout.
+
+{table(header, lines)}
+"""
 
 
 def _measured(rows: Sequence[Row]) -> str:

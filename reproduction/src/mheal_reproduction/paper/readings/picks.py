@@ -13,13 +13,14 @@ from mheal.backends import open_rows
 from mheal.backends.base import RowStore
 from mheal.backends.cpu.grouping import members_of
 from mheal.cluster.sampled import sampled_clusters
+from mheal.paper import MANY, RUNS_OF_MANY
 from mheal.scaling import Scaling
 
 from .grid import CONTROL, EQUAL
 
 Rows = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
-MANY, RUNS, RUNS_OF_MANY = 20, 10, 3  # clusterings of which the best is kept, with at most MANY clusters and with more
+RUNS = 10  # clusterings of which the best is kept, with at most MANY clusters
 KEPT = 32  # clusterings in memory
 
 
@@ -32,7 +33,7 @@ class Clustering:
 
 
 def cluster(X: npt.NDArray[Any], k: int, scaling: Scaling, rng: np.random.RandomState) -> Clustering:
-    """Spherical clusters as `PaperMHEAL` finds them, but for the number of runs."""
+    """Spherical clusters as `PaperMHEAL` finds them."""
     own = PaperMHEAL()
     runs = RUNS if k <= MANY else RUNS_OF_MANY
     kmeans = SphericalKMeans(

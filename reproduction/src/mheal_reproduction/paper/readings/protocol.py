@@ -3,10 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+from mheal.paper import MANY, RUNS_OF_MANY
+
 from ..images.methods import FIRST
 from ..images.size import FULL, QUICK, Size
 from .grid import BUDGETS
-from .picks import MANY, RUNS, RUNS_OF_MANY
+from .picks import RUNS
 from .svm import GAMMA_TIMES_VARIANCE, PENALTY
 
 SEEDS, STEPS = 5, 3000  # repetitions, and batches that an autoencoder of "codes" learns from

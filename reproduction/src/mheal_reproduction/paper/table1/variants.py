@@ -41,11 +41,11 @@ def protocol(quick: bool) -> dict[str, Any]:
 
 
 def units(names: Sequence[str], settings: Sequence[str], seeds: int) -> Iterator[Key]:
-    """(dataset, method, setting, seed) of every row; those of a dataset and setting come together."""
+    """(dataset, method, setting, seed) of every row; the paper's method comes first."""
     for setting in settings:
-        for name in names:
-            for seed in range(seeds):
-                for method in METHODS:
+        for method in METHODS[::-1]:
+            for name in names:
+                for seed in range(seeds):
                     yield name, full(method, DEC) if setting in DEEP else method, setting, seed
 
 
