@@ -1,6 +1,6 @@
 """SphericalKMeans: clusters of directions, as a scikit-learn estimator, and Lloyd's iterations on the sphere."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -170,7 +170,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             if given.shape != (self.n_clusters, X.shape[1]):
                 raise UserError(f"init has shape {given.shape}, needs ({self.n_clusters}, {X.shape[1]})")
             return normalize(given)
-        usable = _usable(X, weight)
+        usable = _usable(X.nonzero(), weight)
         if len(usable) == 0:  # no row has a direction: any will do
             return np.full((self.n_clusters, X.shape[1]), X.shape[1] ** -0.5, X.dtype)
         if len(usable) < self.n_clusters:  # too few directions: let rows repeat
@@ -208,13 +208,18 @@ def lloyd(
     """
     C = centers.astype(rows.dtype)
     fitting = rows.fitting(len(C), weight)
+
+    def farthest(count: int) -> Floats:
+        usable = _usable(rows.nonzero(), weight)
+        return rows.directions(usable[np.argsort(-fitting.chords()[usable], kind="stable")[:count]])
+
     iteration, enough = 0, 0.0
     for iteration in range(1, max_iter + 1):
         fitting.assign(C)
         if iteration == 1 and fitting.mass.sum() > 0:
             mean = fitting.sums.sum(axis=0) / fitting.mass.sum()
             enough = tol * max(0.0, 1.0 - float(mean @ mean)) / len(mean)
-        new = _updated(C, fitting, rows, weight)
+        new = _updated(C, fitting, farthest)
         moved = np.linalg.norm(new.astype(np.float64) - C, axis=1)
         C = new
         if float(moved @ moved) <= enough:
@@ -223,7 +228,7 @@ def lloyd(
     return Clustering(C, fitting.labels(), _inertia(C, fitting, weight), iteration)
 
 
-def _updated(C: Floats, fitting: Fitting, rows: UnitRows, weight: Floats | None) -> Floats:
+def _updated(C: Floats, fitting: Fitting, farthest: Callable[[int], Floats]) -> Floats:
     """c = normalise(Σ x̂); empty clusters move to the rows farthest from their centres, different ones if possible."""
     length = np.linalg.norm(fitting.sums, axis=1)
     alive = length > NONE * length.max()
@@ -231,18 +236,16 @@ def _updated(C: Floats, fitting: Fitting, rows: UnitRows, weight: Floats | None)
     new[alive] = fitting.sums[alive] / length[alive, None]
     empty = np.flatnonzero(fitting.mass < NONE * fitting.mass.max())
     if len(empty):
-        usable = _usable(rows, weight)
-        farthest = np.argsort(-fitting.chords()[usable], kind="stable")[: WORST * len(empty)]
-        worst = rows.directions(usable[farthest])
+        worst = farthest(WORST * len(empty))
         _, first_seen = np.unique(worst, axis=0, return_index=True)
         chosen = worst[np.sort(first_seen)[: len(empty)]].astype(np.float64)
         new[empty] = np.resize(chosen, (len(empty), C.shape[1]))
     return new.astype(C.dtype)
 
 
-def _usable(rows: UnitRows, weight: Floats | None) -> Rows:
+def _usable(nonzero: npt.NDArray[np.bool_], weight: Floats | None) -> Rows:
     """Rows that have a direction and a weight."""
-    return np.flatnonzero(rows.nonzero() if weight is None else rows.nonzero() & (weight > 0))
+    return np.flatnonzero(nonzero if weight is None else nonzero & (weight > 0))
 
 
 def _inertia(C: Floats, fitting: Fitting, weight: Floats | None) -> float:
