@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import binding
+from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -21,7 +21,7 @@ from .simd import Arrays, Vectors, part_of_kernel, prefetch_row, wide_vectors
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
 PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
-ROWS = (8, 8, 8, 6) if _WIDE else (8, 5)  # in a tile of 1, 2, … vectors: as many as keep all totals in registers
+ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # in a tile of 1 to 4 vectors: as many as keep all totals in registers
 AHEAD = 16  # rows whose loading starts in advance
 LEAST = -1e30  # less than any dot product
 
@@ -32,8 +32,14 @@ def lanes(dtype: Any) -> int:
 
 
 def pack(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias that makes the padding lose."""
+    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias that makes the padding lose.
+
+    Up to 16 centres in float32 are packed in quads instead: a vector holds four coordinates of four centres, so that
+    one load serves four coordinates of a row. Memory is then the only limit.
+    """
     k, d = C.shape
+    if _WIDE and C.dtype == np.float32 and k <= 16 and d % 4 == 0:
+        return _pack_quads(C)
     width = PANEL * lanes(C.dtype)
     panels = -(-k // width)
     padded = np.zeros((panels * width, d), C.dtype)
@@ -43,11 +49,23 @@ def pack(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     return np.ascontiguousarray(padded.reshape(panels, width, d).transpose(0, 2, 1)), bias.reshape(panels, width)
 
 
+def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """One panel (d/4, vectors·16): lane 4j + t of vector v is coordinate t of centre 4v + j."""
+    k, d = C.shape
+    vectors = max(2, -(-k // 4))
+    padded = np.zeros((vectors * 4, d), C.dtype)
+    padded[:k] = C
+    panel = padded.reshape(vectors, 4, d // 4, 4).transpose(2, 0, 1, 3).reshape(1, d // 4, vectors * 16)
+    lane = np.arange(16)  # after the sums over coordinates lane 4j + v belongs to centre 4v + j
+    bias = np.where((lane % 4) * 4 + lane // 4 < k, 0, LEAST).astype(C.dtype)
+    return np.ascontiguousarray(panel), bias[None]
+
+
 def _tile(many: bool) -> Any:
     """An instruction: let a panel's centres compete for the rows from rows[z] on, many of them or one.
 
     best, second and where hold the two best scores so far and the number of the best centre; `base` is the number
-    of the panel's first centre, `vectors` how many vectors of centres the panel has.
+    of the panel's first centre. `vectors` is how many the panel has, negative where centres are packed in quads.
     """
 
     @intrinsic
@@ -56,9 +74,11 @@ def _tile(many: bool) -> Any:
         vectors: Any,
     ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            for n_vectors in range(1, PANEL + 1):
-                with builder.if_then(builder.icmp_signed("==", args[9], args[9].type(n_vectors))):
-                    _emit(context, builder, signature.args, args, ROWS[n_vectors - 1] if many else 1, n_vectors)
+            quads = (-2, -3, -4) if signature.args[3].dtype == types.float32 else ()
+            for vectors in (1, 2, 3, 4, *quads):
+                with builder.if_then(builder.icmp_signed("==", args[9], args[9].type(vectors))):
+                    n_rows = ROWS[abs(vectors) - 1] if many else 1
+                    _emit(context, builder, signature.args, args, n_rows, abs(vectors), vectors < 0)
             return context.get_dummy_value()
 
         return types.void(X, rows, z, Ct, bias, base, best, second, where, vectors), codegen
@@ -66,47 +86,81 @@ def _tile(many: bool) -> Any:
     return tile
 
 
-def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vectors: int) -> None:
+def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vectors: int, quads: bool) -> None:
     """The code of a tile of so many rows and vectors."""
     arrays = Arrays(context, builder, kinds, args)
-    vec = Vectors(builder, context.get_value_type(kinds[3].dtype), lanes(str(kinds[3].dtype)))
-    intp = args[2].type
+    vec = Vectors(builder, context.get_value_type(kinds[3].dtype), 16 if quads else lanes(str(kinds[3].dtype)))
+    intp, quad = args[2].type, ir.VectorType(vec.scalar, 4)
     offset = [intp(v * vec.n) for v in range(n_vectors)]
     z = [builder.add(args[2], intp(r)) for r in range(n_rows)]
     row = [arrays.at(0, builder.load(arrays.at(1, z[r])), intp(0)) for r in range(n_rows)]
+    if quads:
+        row = [builder.bitcast(pointer, quad.as_pointer()) for pointer in row]
     total = [[cgutils.alloca_once(builder, vec.type) for _ in range(n_vectors)] for _ in range(n_rows)]
     for r in range(n_rows):
         for v in range(n_vectors):
-            builder.store(vec.load(arrays.at(4, offset[v])), total[r][v])
+            start = ir.Constant(vec.type, [0.0] * vec.n) if quads else vec.load(arrays.at(4, offset[v]))
+            builder.store(start, total[r][v])
     with cgutils.for_range(builder, arrays.length(3, 0)) as loop:
         centers = [vec.load(arrays.at(3, loop.index, offset[v])) for v in range(n_vectors)]
         for r in range(n_rows):
-            x = vec.splat(builder.load(builder.gep(row[r], [loop.index])))
+            pointer = builder.gep(row[r], [loop.index])
+            if quads:
+                x = vec.shuffle(vec.load(pointer, quad), [0, 1, 2, 3] * 4)
+            else:
+                x = vec.splat(builder.load(pointer))
             for v in range(n_vectors):
                 builder.store(vec.fma(x, centers[v], builder.load(total[r][v])), total[r][v])
-    base = builder.trunc(args[5], vec.i32)
     for r in range(n_rows):
-        _compete(vec, [builder.load(pointer) for pointer in total[r]], base, *(arrays.at(i, z[r]) for i in (6, 7, 8)))
+        sums, so_far = [builder.load(pointer) for pointer in total[r]], [arrays.at(i, z[r]) for i in (6, 7, 8)]
+        if quads:
+            _compete_in_quads(vec, sums, vec.load(arrays.at(4, intp(0))), *so_far)
+        else:
+            _compete_in_vectors(vec, sums, builder.trunc(args[5], vec.i32), *so_far)
 
 
-def _compete(vec: Vectors, scores: list[Any], base: Any, best: Any, second: Any, where: Any) -> None:
-    """The best and the second best of these scores against what other panels had."""
+def _compete_in_vectors(vec: Vectors, scores: list[Any], base: Any, best: Any, second: Any, where: Any) -> None:
+    """Lane by lane over the vectors: best, second best, and in which vector the best is."""
     b, top, runner_up = vec.b, scores[0], vec.splat(vec.scalar(LEAST))
     vector = vec.splat(vec.i32(0), vec.ints)
-    for v, score in enumerate(scores[1:], start=1):  # lane by lane: best, second best, and in which vector the best is
+    for v, score in enumerate(scores[1:], start=1):
         runner_up = vec.max(runner_up, vec.min(top, score))
         vector = b.select(vec.above(score, top), vec.splat(vec.i32(v), vec.ints), vector)
         top = vec.max(top, score)
+
+    def number(lane: Any) -> Any:
+        return b.add(b.add(b.mul(b.extract_element(vector, lane), vec.i32(vec.n)), lane), base)
+
+    _compete(vec, top, runner_up, number, best, second, where)
+
+
+def _compete_in_quads(vec: Vectors, totals: list[Any], scores: Any, best: Any, second: Any, where: Any) -> None:
+    """The four lanes of each centre are added up; `scores` are the biases."""
+    b = vec.b
+    for v, total in enumerate(totals):
+        for distance in (1, 2):  # add to each lane the one that far away inside its group of four
+            total = b.fadd(total, vec.shuffle(total, [lane ^ distance for lane in range(16)]))
+        mine = ir.Constant(ir.VectorType(ir.IntType(1), 16), [int(lane % 4 == v) for lane in range(16)])
+        scores = b.select(mine, b.fadd(scores, total), scores)
+
+    def number(lane: Any) -> Any:
+        return b.or_(b.shl(b.and_(lane, vec.i32(3)), vec.i32(2)), b.lshr(lane, vec.i32(2)))
+
+    _compete(vec, scores, vec.splat(vec.scalar(LEAST)), number, best, second, where)
+
+
+def _compete(vec: Vectors, top: Any, runner_up: Any, number: Any, best: Any, second: Any, where: Any) -> None:
+    """The best of all lanes against what other panels had; runner_up is what each lane had besides its top."""
+    b = vec.b
     winner = vec.largest(top)
     lane = vec.first_lane(b.fcmp_ordered("==", top, vec.splat(winner)))
-    number = b.add(b.add(b.mul(b.extract_element(vector, lane), vec.i32(vec.n)), lane), base)
     rest = vec.largest(b.select(vec.lane_is(lane), runner_up, top))
     old = b.load(best)
     won = vec.above(winner, old)
     loser = b.select(won, old, winner)
     b.store(vec.max(vec.max(b.load(second), rest), loser), second)
     b.store(b.select(won, winner, old), best)
-    b.store(b.select(won, number, b.load(where)), where)
+    b.store(b.select(won, number(lane), b.load(where)), where)
 
 
 _tile_many, _tile_one = _tile(True), _tile(False)
@@ -131,8 +185,11 @@ def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best:
         where[z] = 0
     width = panels.shape[2]
     for p in range(panels.shape[0]):
-        vectors = min(PANEL, -(-(k - p * width) // (width // PANEL)))
-        step, base = ROWS[vectors - 1], p * width
+        if panels.shape[1] == X.shape[1]:
+            vectors = min(PANEL, -(-(k - p * width) // (width // PANEL)))
+        else:  # four coordinates a step
+            vectors = -(width // 16)
+        step, base = ROWS[abs(vectors) - 1], p * width
         for z in range(0, n - step + 1, step):
             if p == 0:  # later panels find the rows in cache
                 _prefetch_ahead(X, rows, z, step, n)

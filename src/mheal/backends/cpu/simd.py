@@ -67,10 +67,12 @@ class Vectors:
         callee = cgutils.get_or_insert_function(self.b.module, function, name)
         return self.b.call(callee, args, fastmath=("fast",) if result in (self.type, self.scalar) else ())
 
+    def shuffle(self, x: Any, lanes: list[int]) -> Any:
+        return self.b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(self.ints, lanes))
+
     def splat(self, value: Any, kind: Any = None) -> Any:
         nothing = ir.Constant(kind or self.type, ir.Undefined)
-        first = self.b.insert_element(nothing, value, self.i32(0))
-        return self.b.shuffle_vector(first, nothing, ir.Constant(self.ints, [0] * self.n))
+        return self.shuffle(self.b.insert_element(nothing, value, self.i32(0)), [0] * self.n)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.call(f"llvm.fma.{self.suffix}", self.type, x, y, z)
@@ -96,8 +98,8 @@ class Vectors:
         numbers = ir.Constant(self.ints, list(range(self.n)))
         return self.b.icmp_unsigned("==", numbers, self.splat(lane, self.ints))
 
-    def load(self, pointer: Any) -> Any:
-        loaded = self.b.load(self.b.bitcast(pointer, self.type.as_pointer()))
+    def load(self, pointer: Any, kind: Any = None) -> Any:
+        loaded = self.b.load(self.b.bitcast(pointer, (kind or self.type).as_pointer()))
         loaded.align = 4  # rows of a pool are aligned to their numbers only
         return loaded
 
