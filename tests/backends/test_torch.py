@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import reference
 from mheal import MHEAL, PaperMHEAL
@@ -32,12 +33,17 @@ MODES = {
 }
 
 
+def on(strategy, device):
+    """The strategy on a torch device; without one, tensors on the CPU are worked on by numba, as arrays are."""
+    return clone(strategy).set_params(device=device)
+
+
 @each_device
 @pytest.mark.parametrize("name", MODES)
 def test_same_picks_as_numpy(device, name):
     X = np.random.default_rng(0).standard_normal((3000, 10))
     ours = MODES[name].select(X, 80)
-    theirs = MODES[name].select(torch.tensor(X, device=device), 80)
+    theirs = on(MODES[name], device).select(torch.tensor(X, device=device), 80)
     np.testing.assert_array_equal(theirs.indices, ours.indices)
     np.testing.assert_allclose(theirs.radius, ours.radius, rtol=1e-6)
     np.testing.assert_array_equal(theirs.cluster, ours.cluster)
@@ -48,7 +54,7 @@ def test_float32_and_labelled_rows(device):
     X = np.random.default_rng(1).standard_normal((5000, 16)).astype(np.float32)
     labeled = np.arange(40)
     ours = MHEAL(random_state=0).select(X, 100, labeled=labeled)
-    theirs = MHEAL(random_state=0).select(torch.tensor(X, device=device), 100, labeled=labeled)
+    theirs = on(MODES["default"], device).select(torch.tensor(X, device=device), 100, labeled=labeled)
     assert len(set(ours.indices) & set(theirs.indices)) >= 95  # float32 rounds differently on each device
     assert theirs.radius[-1] == pytest.approx(ours.radius[-1], rel=0.01)
 
@@ -56,7 +62,7 @@ def test_float32_and_labelled_rows(device):
 @each_device
 def test_sampled_clusters_on_a_large_pool(device):
     X = torch.randn((20_000, 8), generator=torch.Generator().manual_seed(0)).to(device)
-    picks = MHEAL(random_state=0).select(X, 50)
+    picks = on(MODES["default"], device).select(X, 50)
     assert len(set(picks.indices)) == 50
     assert picks.cluster.max() > 5
 
@@ -119,8 +125,8 @@ def test_an_array_on_a_device_gives_the_picks_of_a_tensor(device, mode, tmp_path
     X = np.random.default_rng(6).standard_normal((3000, 12)).astype(np.float32)
     np.save(tmp_path / "pool.npy", X)
     mapped = np.load(tmp_path / "pool.npy", mmap_mode="r")
-    array = MODES[mode].__class__(**MODES[mode].get_params() | {"device": device}).select(mapped, 60)
-    tensor = MODES[mode].select(torch.tensor(X, device=device), 60)
+    array = on(MODES[mode], device).select(mapped, 60)
+    tensor = on(MODES[mode], device).select(torch.tensor(X, device=device), 60)
     np.testing.assert_array_equal(array.indices, tensor.indices)
     np.testing.assert_array_equal(array.radius, tensor.radius)
 
@@ -139,8 +145,18 @@ def test_the_tensor_of_the_user_is_not_changed(device, dtype):
     X = np.random.default_rng(2).standard_normal((500, 6)).astype(dtype) + 5
     tensor = torch.tensor(X, device=device)
     for scaling in ("standard", "unit", "raw"):
-        MHEAL(scaling=scaling, random_state=0).select(tensor, 20)
+        for where in (None, device):
+            MHEAL(scaling=scaling, device=where, random_state=0).select(tensor, 20)
     np.testing.assert_array_equal(tensor.cpu().numpy(), X)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.int32])
+def test_a_tensor_on_the_cpu_gives_the_picks_of_its_array(dtype):
+    tensor = (torch.randn((3000, 12), generator=torch.Generator().manual_seed(6)) * 50).to(dtype)
+    for X in (tensor, tensor.t().contiguous().t(), tensor[::2]):
+        ours, theirs = MHEAL(random_state=0).select(X.numpy(), 60), MHEAL(random_state=0).select(X, 60)
+        np.testing.assert_array_equal(ours.indices, theirs.indices)
+        np.testing.assert_array_equal(ours.radius, theirs.radius)
 
 
 @each_device

@@ -39,6 +39,7 @@ MODES = {
 CHANGED = {
     "sparse, wide | MHEAL with labels": "a wide sparse matrix is reduced once, so the model and the distances see the "
     "same columns; before, each had a reduction of its own",
+    "torch tensor | PaperMHEAL": "a tensor on the CPU gives the picks of its array: it is worked on by numba",
 }
 PARAMETERS = {"vaal": {"iterations": 20}, "cdal-rl": {"epochs": 2}}
 
