@@ -4,11 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mheal_reproduction import command
 from mheal_reproduction.command import main
 from mheal_reproduction.paper.images.measured import Measured
+from mheal_reproduction.paper.readings.grid import NETWORK, Reading
+from mheal_reproduction.paper.readings.numbers import Found, with_random
 from mheal_reproduction.summary.entries import Results, by_name, judged, span
 from mheal_reproduction.summary.images import best, stopped
 from mheal_reproduction.summary.page import claims, counts, kind, page
@@ -57,6 +60,17 @@ def test_summary_and_other_pages_agree(found):
         verdict, _, measures = part.partition(" under ")
         for measure in re.findall("ℓ_KL|ℓ_MMD|MMD_μ", measures):
             assert re.search(rf"{verdict} under [^,]*{measure}", by_folder["table2"].verdict)
+
+
+def test_readings_are_as_the_page_of_table_3_says(results):
+    found = Found(with_random(results.rows("readings"), results.rows("table3")))
+    places = [
+        found.standing(one).random.place for one in found.readings if (one.learner, one.clusters) == (NETWORK, None)
+    ]
+    assert places.count("above") > len(places) / 2
+    usual = Reading(NETWORK, "DEC codes", 10, "warm")
+    others = [found.standing(one).random.mean for one in found.readings if one.learner == NETWORK]
+    assert found.standing(usual).random.mean < np.quantile(others, 0.1)
 
 
 def test_a_changed_row_changes_the_summary():

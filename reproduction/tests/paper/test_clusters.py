@@ -69,4 +69,6 @@ def test_verdicts_count_readings_and_pair_by_repetition():
         "adult: against Random 1 above, 1 below of 2, best with k = 2, C=1 (+2.3 ± 0.4 points)"
     )
     assert verdict(found).endswith("1 level of 1.")
-    assert "| 2 | 4 | 79.7" in page(rows, quick=False)
+    text = page(rows, quick=False)
+    assert "| +2.3 ± 0.4 | above | +0.0 ± 0.0 | level |" in text
+    assert "phishing" not in text.partition("## ")[2]

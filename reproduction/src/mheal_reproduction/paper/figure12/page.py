@@ -100,7 +100,8 @@ def page(curves: Curves, seeds: int, pool: int, quick: bool) -> str:
     ours = {setting: on_top(curves, OURS[0], setting, BASELINES, FEW)[1] for setting in PENALTIES}
     return f"""# Figure 12: support vector machines with few labels
 **Verdict:** the claim that MHEAL is above every baseline with few labels is
-{" and ".join(f"{verdict} with {setting}" for setting, verdict in ours.items())}.
+{" and ".join(f"{verdict} with {setting}" for setting, verdict in ours.items())}. That is Algorithm 2 with as many
+clusters as classes; [clusters](../clusters/README.md) has other numbers.
 
 {size}{seeds} repetitions, {min(seeds, SLOW_SEEDS)} of {slow}. The paper shows curves and gives no numbers. It
 says that MHEAL has "natural advantages for few labeled data", that the baselines which learn from labels "show poor

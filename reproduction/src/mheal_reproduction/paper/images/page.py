@@ -34,7 +34,8 @@ def page(
     best = short_verdict(places)
     parts = [
         f"# Table {number} and Figures {first}–{first + 2}: networks that learn from few images, {kind} pool\n"
-        f"**Verdict:** the claim that {PAPER} is the paper's best method at every number of labels is {best}.",
+        f"**Verdict:** the claim that {PAPER} is the paper's best method at every number of labels is {best}. "
+        f"{PAPER} has as many clusters as classes here; [other readings](../readings/README.md) are measured on MNIST.",
         _opening(kind, found, counterparts, quick),
         f"""## Accuracy, %
 Mean ± standard deviation over the seeds; the best of ours in bold. Against the paper: ≈ means within a point, or within
@@ -78,10 +79,13 @@ The recipe depends on the number of labels alone; it was set by what random labe
 
 - Methods of a seed start with the same 20 labels, drawn at random and counted. On CIFAR, Random and methods that query
   the model start with all labels of the first column, except {QUERIES}.
-- {PAPER} has as many clusters as there are classes, a reading of ours; `results/readings` has others on MNIST.
+- {PAPER} has as many clusters as there are classes, and codes of DEC. On MNIST this is one of the readings that do
+  worst: with as many clusters as labels it is above {RANDOM} on most features ([readings](../readings/README.md)).
 - Methods that use no model pick from features: {PAPER} from codes of DEC, methods named SimCLR from features of SimCLR,
   the others from codes of an autoencoder. Hierarchical uses such codes and the labels of its earlier picks.
-- The remaining methods query the model, that is the network; VAAL trains one of its own.
+- The remaining methods query the model, that is the network; VAAL trains one of its own. VAAL and CDAL+RL pick in
+  rounds from one column of the run to the next: on MNIST at 20, 50, 100, 150, 200, 300 and 400 labels, on CIFAR at the
+  table's columns.
 - {QUERIES} uses both: it picks in rounds, like methods that query the model. With few labels it picks as {DEFAULT}
   does; from 64 labels on (on CIFAR after the first column) it also prefers images of which the network is uncertain.
 - {DEFAULT} and {QUERIES} leave out duplicates (`benchmarks/labels/duplicates`).

@@ -140,10 +140,8 @@ def page(rows: list[Row], quick: bool) -> str:
     found, compared = _found(rows), comparisons(rows)
     size = "Quick run: small sizes, not the paper's.\n" if quick else ""
     sections = "\n\n".join(
-        _section(
-            found[name], name, penalty, [one for one in compared if (one.name, one.reading.learner) == (name, penalty)]
-        )
-        for name in DATASETS
+        _section(of_it, name, penalty, [one for one in compared if one.name == name])
+        for name, of_it in found.items()
         for penalty in PENALTIES
     )
     return f"""# Figure 12 with other numbers of clusters
