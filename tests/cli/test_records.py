@@ -40,7 +40,7 @@ def recorded(desk, **changes):
         ("parameters__estimator", "antigravity:geohash", "--estimator"),
         ("parameters__embed", "timm:evil/model", "--embed"),
         ("parameters__pool", "../secret.npy", "outside its folder"),
-        ("parameters__labeled", "/etc/hostname", "outside its folder"),
+        ("parameters__labeled", ["/etc/hostname"], "outside its folder"),
         ("parameters__keep", "images/../../x.csv", "outside its folder"),
         ("parameters__pool", 5, "(pool)"),
         ("parameters__pool", "a\0b", "(pool)"),

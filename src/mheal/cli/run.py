@@ -63,7 +63,7 @@ def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -
     request = requested(record, path, typed)
     for name, now in checksums(request).items():
         if now != record["sha256"].get(name):
-            raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
+            raise UserError(f"{', '.join(request.paths[name])} has changed since that record was written: select anew")
     placed = replace(output, out=output.out or str(path).removesuffix(SUFFIX))
     result = run(request, placed, console, None if output.out else record)
     how = "differ from" if difference(result, record) else "are identical to"

@@ -60,6 +60,25 @@ def read_labels(
     return match(columns, file.name, ids, n_rows, id_column)
 
 
+def joined(found: Mapping[str, Labels]) -> Labels:
+    """The labels of several files as one. A row may be in several of them, with the same label."""
+    lacking = [file for file, labels in found.items() if labels.values is None]
+    if lacking and len(lacking) < len(found):
+        raise UserError(f"{lacking[0]} has no column 'label', but other files of labels have one: add it")
+    rows = np.concatenate([labels.rows for labels in found.values()])
+    notes = [note for labels in found.values() for note in labels.notes]
+    _, first, at = np.unique(rows, return_index=True, return_inverse=True)
+    once = np.sort(first)
+    if lacking:
+        return Labels(rows[once], None, notes)
+    values = np.concatenate([labels.values for labels in found.values()])
+    if len(differ := np.flatnonzero(values != values[first[at]])):
+        files = np.repeat([*found], [len(labels.rows) for labels in found.values()])
+        one, other = (f"{values.tolist()[i]!r} in {files[i]}" for i in (first[at[differ[0]]], differ[0]))
+        raise UserError(f"row {rows[differ[0]]} is labelled {one} and {other}: keep one")
+    return Labels(rows[once], values[once], notes)
+
+
 def match(
     columns: Mapping[str, Sequence[Any]], file: str, ids: Iterable[Any] | None, n_rows: int, id_column: str | None
 ) -> Labels:
