@@ -247,3 +247,14 @@ def test_bad_labels(tmp_path, case):
 def test_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*l.csv' to read labels from"):
         read_labels(tmp_path / "l.csv", None, 10)
+
+
+@pytest.mark.parametrize("ids", [IDS, [*range(10)]], ids=["words", "numbers"])
+def test_ids_with_labels_from_excel(tmp_path, ids):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in (("id", "label"), (ids[7], "cat"), (ids[2], None), (ids[5], "dog")):
+        book.active.append(line)
+    book.save(tmp_path / "l.xlsx")
+    check(read_labels(tmp_path / "l.xlsx", ids, 10), [7, 5], ["cat", "dog"])
+    check(read_labels(tmp_path / "l.xlsx", ids, 10, id_column="sku"), [7, 5], ["cat", "dog"])

@@ -146,7 +146,7 @@ def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.Da
         if suffix == ".xlsx":
             unpacked(file)
             frame = pl.read_excel(file.read_bytes(), engine="calamine", raise_if_empty=False)
-            return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
+            return frame.with_columns(pl.col(name).cast(pl.String) for name in {*as_text} & {*frame.columns})
         with file.open("rb") as opened:
             content = opened.read(most)
         if len(content) == most:  # the last line may be cut
