@@ -96,3 +96,11 @@ def test_rows_alone_and_labels_are_not_mixed(capfd):
     pl.DataFrame({"id": ["r4", "r3"]}).write_csv("one.csv")
     pick("--labeled one.csv --labeled other.csv")
     assert not {3, 4} & {*rows()}
+
+
+def test_kept_picks_have_no_labels_that_would_be_lost(pool, tmp_path, capfd):
+    pick("")
+    label("picks.csv", pool)
+    assert run("select pool.csv -b 60 --keep picks.csv -o next.csv") == 2
+    assert "picks.csv has labels already" in capfd.readouterr().err
+    assert not (tmp_path / "next.csv").exists()

@@ -258,3 +258,14 @@ def test_ids_with_labels_from_excel(tmp_path, ids):
     book.save(tmp_path / "l.xlsx")
     check(read_labels(tmp_path / "l.xlsx", ids, 10), [7, 5], ["cat", "dog"])
     check(read_labels(tmp_path / "l.xlsx", ids, 10, id_column="sku"), [7, 5], ["cat", "dog"])
+
+
+@pytest.mark.parametrize("name", ["Label", "LABEL", " label"])
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_column_of_labels_may_be_written_in_capitals(tmp_path, suffix, name):
+    frame = pl.DataFrame({"row": [7, 2], name: ["cat", None]})
+    WRITERS[suffix](frame, tmp_path / f"labels{suffix}")
+    check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7], ["cat"])
+    WRITERS[suffix](frame.with_columns(label=pl.lit("dog")), tmp_path / f"labels{suffix}")
+    if name.strip() != "label":
+        check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7, 2], ["dog", "dog"])

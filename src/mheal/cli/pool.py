@@ -65,7 +65,7 @@ def labels_in(
 ) -> Labels:
     """The labels in files, if any, numbered as the rows of X; those of rows that were left out are not there.
 
-    only_labelled : whether items without a label are left out; there must be others
+    only_labelled : whether items without a label are left out, and there must be others; else labels are refused
     """
     found: dict[str, Labels] = {}
     for file in paths(files):

@@ -43,20 +43,20 @@ def read_labels(
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
-    numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
-    Without such a column, every item in the file counts as labelled. Several labels in one annotation are joined by |.
-    Where annotators differ, most of them decide; an item on which they are tied has no label.
+    numbers. Ids are compared as text. Labels are in a column `label` or `Label`; an item whose label is empty is not
+    labelled. Without such a column, every item in the file counts as labelled. Several labels in one annotation are
+    joined by |. Where annotators differ, most of them decide; an item on which they are tied has no label.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
-    only_labelled : whether items without a label are left out; else every item counts, and there are no labels
+    only_labelled : whether items without a label are left out; else every item counts, and labels are refused
     """
     file = Path(path)
     if not file.is_file():
         raise UserFileError(f"there is no file {str(path)!r} to read labels from")
     columns = label_columns(file, id_column)
-    if not only_labelled:
-        columns.pop("label", None)
+    if not only_labelled and not all(map(is_blank, columns.pop("label", ()))):
+        raise UserError(f"{file.name} has labels already: give it as labels, not as picks to keep")
     return match(columns, file.name, ids, n_rows, id_column)
 
 
@@ -137,6 +137,8 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         columns = read_frame(file, as_text=[id_column or "id", "id", OWN_ID]).to_dict(as_series=False)
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
+    if "label" not in columns and len(alike := [name for name in columns if name.strip().lower() == "label"]) == 1:
+        columns["label"] = columns.pop(alike[0])
     if FLAT in columns:
         found = next((name for name in LABEL_NAMES if name in columns), None)
         if found is None:
