@@ -121,6 +121,19 @@ def test_labels_come_back_from_label_studio(desk):
     assert json.loads((desk / "picks.csv.mheal.json").read_text())["labeled"] == 4
 
 
+def test_the_next_round_can_be_run_as_printed(desk, capfd):
+    assert run("select digits.csv -b 7 --labeled labels.csv -o tasks.json") == 0
+    line = next(line for line in capfd.readouterr().err.splitlines() if "EXPORT.json" in line)
+    task = json.loads((desk / "tasks.json").read_text())[0]
+    task["annotations"] = [{"result": [{"value": {"choices": ["3"]}}]}]
+    (desk / "EXPORT.json").write_text(json.dumps([task]))
+    assert run(line[line.index("mheal ") + 6 :]) == 0
+    tasks = json.loads((desk / "NEXT.json").read_text())
+    assert len(tasks) == 7
+    labelled = {*pl.read_csv("labels.csv")["id"], task["data"]["id"]}
+    assert not labelled & {task["data"]["id"] for task in tasks}
+
+
 def test_annotators_who_differ_do_not_end_the_run(desk, capfd):
     notes = [{"result": [{"value": {"choices": [label]}}]} for label in ("one", "two")]
     (desk / "export.json").write_text(json.dumps([{"data": {"row": 3}, "annotations": notes}]))

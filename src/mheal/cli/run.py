@@ -52,7 +52,9 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     if outputs.files:
         console.print(f"Written: {', '.join(str(file) for _, file in outputs.files)}")
     if form == "label-studio":
-        for line in set_up(result.source, output.file, str(request.pool), result.classes):
+        before = [word for file in request.labeled or () for word in ("--labeled", file)]
+        again = ["mheal", "select", request.pool, "--budget", str(request.budget), *before]
+        for line in set_up(result.source, output.file, again, result.classes):
             console.print(line)
     return result
 
