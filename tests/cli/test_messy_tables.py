@@ -45,7 +45,7 @@ def test_what_is_used_and_left_out_is_said(capsys):
     assert "2 numeric columns (age, income [with thousands, with €])" in said
     assert "home: 3 values" in said
     assert "phone (a code" in said
-    assert "label (holds labels)" in said
+    assert "label (named like labels; --with label uses it)" in said
     assert "(income: 14), and an indicator column for income" in said
     assert set(pl.read_csv("picks.csv")["id"]) <= set(loans()["customer_id"])
 
