@@ -48,6 +48,16 @@ def test_demo_writes_its_files(tmp_path, capsys):
     assert "\x1b" not in shown  # no colours and no bar in a file
 
 
+def test_the_demo_leaves_a_folder_demo_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    committed = tmp_path / "demo" / "curves.png"
+    committed.parent.mkdir()
+    committed.write_bytes(b"of a clone")
+    assert main(["demo", "--seeds", "1", "--budget", "10", "--quiet"]) == 0
+    assert committed.read_bytes() == b"of a clone"
+    assert (tmp_path / "mheal-demo" / "curves.png").exists()
+
+
 def test_demo_can_be_quiet_and_starts_from_any_seed(tmp_path, capsys):
     for seed in ("0", "5"):
         line = ["demo", "--out", str(tmp_path / seed), "--seeds", "1", "--seed", seed, "--budget", "10", "--quiet"]
