@@ -157,7 +157,7 @@ def test_examples_of_the_demo_work_as_written(tmp_path, monkeypatch):
     assert examples
     for example in examples:
         assert main(example.split()) == 0
-    assert (tmp_path / "demo" / "curves.png").exists()
+    assert (tmp_path / "mheal-demo" / "curves.png").exists()
     assert (tmp_path / "digits.csv").exists()
 
 

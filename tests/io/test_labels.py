@@ -211,7 +211,7 @@ BAD = {
     "a negative row": ("l.csv", "row\n-1\n", None, r"l.csv: there is no row -1"),
     "half a row": ("l.csv", "row\n1.5\n", None, r"l.csv: 1.5 is not a row number"),
     "no number": ("l.csv", "row\n1\nx\n", None, r"l.csv: 'x' is not a row number"),
-    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7'"),
+    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7': its first is '000'"),
     "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
     "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),
     "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label$"),

@@ -217,7 +217,8 @@ def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str)
         escaped = str(name).removeprefix("'")  # as a spreadsheet shows a formula as text
         row = row_of_id.get(str(name), row_of_id.get(escaped, -1))
         if row < 0:
-            raise UserError(f"{file}: no row of the pool has the id {name!r}")
+            first = repr(next(iter(row_of_id)))
+            raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first:.60}")
         return row
     try:
         row = int(name)
