@@ -8,8 +8,9 @@ from importlib import import_module
 import pytest
 
 import mheal
-from mheal.cli import main
+from mheal.cli import HELP, main
 from mheal.cli.demo import demo
+from mheal.cli.options import POOL
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
 COMMANDS = ("select", "compare", "plan", "embed", "strategies", "datasets", "datasets list", "datasets get", "demo")
@@ -27,6 +28,12 @@ def test_help_answers_at_once_since_it_loads_nothing_slow(line):
     assert "Usage: mheal" in shown
     assert "Example: mheal" in shown or line == "--help"
     assert not SLOW & set(loaded.split())
+
+
+def test_the_forms_of_a_pool_are_named_alike():
+    forms = ".npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file"
+    assert forms in HELP
+    assert forms in POOL.help
 
 
 @pytest.mark.parametrize("code", ["import mheal", "import mheal.cli", "import mheal; mheal.MHEAL; mheal.select"])

@@ -121,6 +121,27 @@ def test_labels_come_back_from_label_studio(desk):
     assert json.loads((desk / "picks.csv.mheal.json").read_text())["labeled"] == 4
 
 
+def test_tasks_without_annotations_have_no_column_to_fill_in(desk, capfd):
+    assert run("select images -b 3 -o tasks.json") == 0
+    assert run("select images -b 3 --labeled tasks.json") == 2
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert "tasks.json has no label yet: annotate" in said
+    assert "column" not in said
+
+
+def test_a_page_says_how_its_rows_are_labelled(desk, capfd):
+    assert run("select images -b 3 -o sheet.html") == 0
+    assert "--out picks.csv" in capfd.readouterr().err
+    assert run("select images -b 3") == 0
+    assert "--out picks.csv" not in capfd.readouterr().err
+
+
+def test_a_single_row_is_not_called_rows(desk, capfd):
+    pl.DataFrame({"a": [1.5], "b": [2.5]}).write_csv("one.csv")
+    run("select one.csv -b 1")
+    assert "one.csv: 1 row, " in capfd.readouterr().err
+
+
 def test_the_next_round_can_be_run_as_printed(desk, capfd):
     assert run("select digits.csv -b 7 --labeled labels.csv -o tasks.json") == 0
     line = next(line for line in capfd.readouterr().err.splitlines() if "EXPORT.json" in line)

@@ -71,8 +71,9 @@ def labels_in(
     for file in paths(files):
         labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
         if labels.values is not None and not len(labels.values) and not labels.notes:
-            remedy = "fill in its column label; for picks that are still to be labelled there is mheal select --keep"
-            raise UserError(f"{file} has no label yet: {remedy}")
+            remedy = "annotate its tasks" if file.lower().endswith(".json") else "fill in its column label"
+            later = "for picks that are still to be labelled there is mheal select --keep"
+            raise UserError(f"{file} has no label yet: {remedy}; {later}")
         places = source.places(labels.rows)
         refuse_moved(file, source, places[places >= 0])
         found[file] = labels
@@ -89,7 +90,8 @@ def labels_in(
 
 def say_source(pool: str, source: Source, console: Console) -> None:
     """Print a line about the pool's features, and one about the items that were skipped."""
-    console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
+    n = len(source.X)
+    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
     if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:

@@ -51,6 +51,8 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     )
     if outputs.files:
         console.print(f"Written: {', '.join(str(file) for _, file in outputs.files)}")
+    if form == "html":
+        console.print("To label these rows, run the command again with --out picks.csv: it picks the same ones")
     if form == "label-studio":
         before = [word for file in request.labeled or () for word in ("--labeled", file)]
         again = ["mheal", "select", request.pool, "--budget", str(request.budget), *before]
