@@ -28,7 +28,7 @@ HELP = """Which of your unlabelled items should you label?
 - Label them, then pick again: `mheal select pool.csv --budget 200 --labeled labels.csv`
 
 A pool is a .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file (one text per line), a folder of images, or a
-quoted pattern of such files. `mheal COMMAND --help` explains a command; `mheal demo --files` writes files to try them on.
+quoted pattern of such files. `mheal COMMAND --help` explains a command; `mheal demo --files` writes example files.
 """
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141  # exit statuses
 WIDEST = 200  # characters of a message about options
