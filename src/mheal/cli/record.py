@@ -69,9 +69,9 @@ def _flaw(record: Any) -> str | None:
     hints = get_type_hints(Request) | {"budget": int | str, "labeled": list | None}
     wrong = [*({"pool", "budget"} - parameters.keys()), *(parameters.keys() - hints.keys())]
     wrong += [name for name, value in parameters.items() if name in hints and not isinstance(value, hints[name])]
-    files = parameters.get("labeled") or []
     wrong += [name for name, value in parameters.items() if "\0" in str(value)]
-    wrong += ["labeled" for name in files if not isinstance(name, str) or "\0" in name]
+    if not wrong and not all(isinstance(file, str) and "\0" not in file for file in parameters.get("labeled") or ()):
+        return "labeled"
     return wrong[0] if wrong else None
 
 

@@ -63,7 +63,8 @@ def not_given(files: Sequence[str]) -> list[str]:
         with suppress(OSError, ValueError, LookupError, TypeError):
             record = Path(f"{file}.mheal.json")
             known = json.loads(record.read_text(encoding="utf-8"))["parameters"]["labeled"] or ()
-            others = [str(path) for name in known if (path := record.parent / name).resolve() not in given]
+            names = [known] if isinstance(known, str) else known
+            others = [str(path) for name in names if (path := record.parent / name).resolve() not in given]
             if others:
                 remedy = f"if {file} does not hold them, add --labeled {' --labeled '.join(others)}"
                 lines.append(f"{file} was picked with the labels in {', '.join(others)}: {remedy}")
