@@ -16,6 +16,7 @@ from mheal.exceptions import UserError, UserTypeError
 
 X = load_digits().data.astype(np.float32)
 
+PICKS = mheal.Selection.of(np.array([3, 1, 2]))
 NAN, INF = X[:50].copy(), X[:50].copy()
 NAN[17, 3], INF[8, 60] = np.nan, -np.inf
 BAD = {
@@ -54,6 +55,8 @@ BAD = {
     "labelled twice": (X, {"labeled": [4, 9, 4]}, ValueError, "row 4 twice"),
     "labelled out of range": (X, {"labeled": [4, 1797]}, ValueError, "row 1797, but rows go from 0 to 1796"),
     "labelled negative": (X, {"labeled": [-1]}, ValueError, "row -1"),
+    "labelled selections of different lengths": (X, {"labeled": [PICKS, PICKS[:2]]}, TypeError, "join selections"),
+    "labelled selections": (X, {"labeled": [PICKS, PICKS]}, TypeError, "join selections"),
     "labelled floats": (X, {"labeled": [1.0, 2.0]}, TypeError, "row numbers"),
     "mask of wrong length": (X, {"labeled": np.ones(3, bool)}, ValueError, "1797 rows"),
     "too many clusters": (X, {"n_clusters": 2000}, ValueError, "at most 1797"),

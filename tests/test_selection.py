@@ -1,5 +1,7 @@
 """Selection: frozen, comparable, saved whole or not at all."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +98,12 @@ def test_a_slice_is_the_first_picks():
     assert PICKS[:2] == Selection([7, 3], [1, 0], [np.inf, 2.5], [2.5, 1.25])
     assert PICKS[:2].reason == ("the first", "far, far away")
     assert PICKS[:1] + PICKS[1:] == PICKS
+
+
+def test_a_pandas_frame_needs_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UserError, match="pip install pandas"):
+        PICKS.to_pandas()
 
 
 def test_picks_of_a_frame_keep_its_index():

@@ -120,8 +120,10 @@ class Selection:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The same as a pandas frame. Its index is that of the picked rows in X, if X was a pandas frame."""
-        import pandas
-
+        try:
+            import pandas
+        except ImportError as error:
+            raise UserError("to_pandas needs pandas: pip install pandas") from error
         return pandas.DataFrame(self.to_frame().to_dict(as_series=False), index=self.index)
 
     def save(self, path: str | PathLike[str]) -> None:

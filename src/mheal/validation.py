@@ -99,7 +99,11 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
 
     labeled : row numbers, a boolean mask over the rows, a Selection, or None
     """
-    rows = np.asarray(() if labeled is None else getattr(labeled, "indices", labeled))
+    given = () if labeled is None else getattr(labeled, "indices", labeled)
+    try:
+        rows = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        rows = np.asarray(given, object)
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise UserError(f"labeled is a mask of shape {rows.shape}, but X has {n} rows")
@@ -108,7 +112,8 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
         wrong = f"labeled must be a list of row numbers or a boolean mask, got {rows.dtype} {rows.shape}"
-        raise UserTypeError(f"{wrong}: X.index.get_indexer turns the names in a frame's index into numbers")
+        remedy = "join selections with +; X.index.get_indexer turns the names in a frame's index into numbers"
+        raise UserTypeError(f"{wrong}: {remedy}")
     outside = (rows < 0) | (rows >= n)
     if outside.any():
         raise UserError(f"labeled names row {rows[outside][0]}, but rows go from 0 to {n - 1}")

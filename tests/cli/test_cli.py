@@ -8,8 +8,9 @@ from importlib import import_module
 import pytest
 
 import mheal
-from mheal.cli import main
+from mheal.cli import HELP, main
 from mheal.cli.demo import demo
+from mheal.cli.options import POOL
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
 COMMANDS = ("select", "compare", "plan", "embed", "strategies", "datasets", "datasets list", "datasets get", "demo")
@@ -29,6 +30,12 @@ def test_help_answers_at_once_since_it_loads_nothing_slow(line):
     assert not SLOW & set(loaded.split())
 
 
+def test_the_forms_of_a_pool_are_named_alike():
+    forms = ".npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file"
+    assert forms in HELP
+    assert forms in POOL.help
+
+
 @pytest.mark.parametrize("code", ["import mheal", "import mheal.cli", "import mheal; mheal.MHEAL; mheal.select"])
 def test_import_leaves_heavy_packages_alone(code):
     loaded = python("-c", f"{code}; import sys; print(*sys.modules)").split()
@@ -46,6 +53,16 @@ def test_demo_writes_its_files(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("mheal", "random", "k-center", "MHEAL (paper)"))
     assert "\x1b" not in shown  # no colours and no bar in a file
+
+
+def test_the_demo_leaves_a_folder_demo_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    committed = tmp_path / "demo" / "curves.png"
+    committed.parent.mkdir()
+    committed.write_bytes(b"of a clone")
+    assert main(["demo", "--seeds", "1", "--budget", "10", "--quiet"]) == 0
+    assert committed.read_bytes() == b"of a clone"
+    assert (tmp_path / "mheal-demo" / "curves.png").exists()
 
 
 def test_demo_can_be_quiet_and_starts_from_any_seed(tmp_path, capsys):
@@ -147,7 +164,7 @@ def test_examples_of_the_demo_work_as_written(tmp_path, monkeypatch):
     assert examples
     for example in examples:
         assert main(example.split()) == 0
-    assert (tmp_path / "demo" / "curves.png").exists()
+    assert (tmp_path / "mheal-demo" / "curves.png").exists()
     assert (tmp_path / "digits.csv").exists()
 
 

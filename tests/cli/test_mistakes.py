@@ -47,6 +47,9 @@ CASES = {
     "no pool": ({}, "select", ["give a pool and a budget"]),
     "no budget": (POOL, "select pool.csv", ["--budget"]),
     "a folder without images": ({"data/pool.csv": table()}, "select data -b 5", ["no image", "data/*.csv"]),
+    "a pattern that the shell expands": (
+        POOL, "select " + " ".join(f"image{at}.png" for at in range(99)), ["image1.png", "…", "quote a pattern"],
+    ),
     "one image": ({"cat.png": "x"}, "select cat.png -b 1", ["one image", "give the folder"]),
     "an empty file": ({"pool.csv": ""}, S, ["pool.csv", "empty"]),
     "a line of names only": ({"pool.csv": "a,b\n"}, S, ["pool.csv has no rows"]),

@@ -121,6 +121,40 @@ def test_labels_come_back_from_label_studio(desk):
     assert json.loads((desk / "picks.csv.mheal.json").read_text())["labeled"] == 4
 
 
+def test_tasks_without_annotations_have_no_column_to_fill_in(desk, capfd):
+    assert run("select images -b 3 -o tasks.json") == 0
+    assert run("select images -b 3 --labeled tasks.json") == 2
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert "tasks.json has no label yet: annotate" in said
+    assert "column" not in said
+
+
+def test_a_page_says_how_its_rows_are_labelled(desk, capfd):
+    assert run("select images -b 3 -o sheet.html") == 0
+    assert "--out picks.csv" in capfd.readouterr().err
+    assert run("select images -b 3") == 0
+    assert "--out picks.csv" not in capfd.readouterr().err
+
+
+def test_a_single_row_is_not_called_rows(desk, capfd):
+    pl.DataFrame({"a": [1.5], "b": [2.5]}).write_csv("one.csv")
+    run("select one.csv -b 1")
+    assert "one.csv: 1 row, " in capfd.readouterr().err
+
+
+def test_the_next_round_can_be_run_as_printed(desk, capfd):
+    assert run("select digits.csv -b 7 --labeled labels.csv -o tasks.json") == 0
+    line = next(line for line in capfd.readouterr().err.splitlines() if "EXPORT.json" in line)
+    task = json.loads((desk / "tasks.json").read_text())[0]
+    task["annotations"] = [{"result": [{"value": {"choices": ["3"]}}]}]
+    (desk / "EXPORT.json").write_text(json.dumps([task]))
+    assert run(line[line.index("mheal ") + 6 :]) == 0
+    tasks = json.loads((desk / "NEXT.json").read_text())
+    assert len(tasks) == 7
+    labelled = {*pl.read_csv("labels.csv")["id"], task["data"]["id"]}
+    assert not labelled & {task["data"]["id"] for task in tasks}
+
+
 def test_annotators_who_differ_do_not_end_the_run(desk, capfd):
     notes = [{"result": [{"value": {"choices": [label]}}]} for label in ("one", "two")]
     (desk / "export.json").write_text(json.dumps([{"data": {"row": 3}, "annotations": notes}]))

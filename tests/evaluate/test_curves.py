@@ -37,6 +37,12 @@ def noisy(seed, shift=0.0, seeds=8):
     return power(BUDGETS) + shift + 0.01 * noise
 
 
+def test_a_notebook_does_not_show_all_rows():
+    shown = repr(Curves(rows_of({"ours": noisy(0), "random": noisy(1)})))
+    assert all(word in shown for word in ("ours", "random", "accuracy", "10, 20, 40, 80, 160", "8 seeds"))
+    assert len(shown) < 100
+
+
 def test_csv_round_trip_is_exact(tmp_path):
     curves = Curves(rows_of({"a, b": noisy(0), "random": noisy(1)}))
     curves.save_csv(tmp_path / "c.csv")

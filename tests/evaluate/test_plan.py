@@ -5,7 +5,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import mheal
 from mheal.estimators import fit_on_pool
-from mheal.evaluate import CoveragePlan, CurveFit, accuracy_plan, coverage_plan, horizon, learning_curve
+from mheal.evaluate import AccuracyPlan, CoveragePlan, CurveFit, accuracy_plan, coverage_plan, horizon, learning_curve
 from mheal.evaluate.plan import about_target, steps
 
 X, y = load_digits(return_X_y=True)
@@ -39,8 +39,8 @@ def test_accuracy_is_extrapolated_from_the_labels():
     assert [row[0] for row in plan.table.rows] == ["80", "110", "130", "180", "280", "380"]
     assert plan.table.rows[3][1] == f"{100 * fit.predict(180).value:.1f}"
     assert plan.table.rows[3][2] == f"{100 * fit.predict(180).low:.1f} to {100 * fit.predict(180).high:.1f}"
-    assert plan.gain == fit.predict(110).value - fit.predict(80).value
-    assert f"30 labels are expected to add {100 * plan.gain:.1f} points" in plan.sentences[0]
+    assert plan.gains == {"accuracy": fit.predict(110).value - fit.predict(80).value}
+    assert f"30 labels are expected to add {100 * plan.gains['accuracy']:.1f} points" in plan.sentences[0]
     assert about_target(fit, 0.9) in plan.sentences
     assert "800" in plan.sentences[-1]  # so far the interval was checked
     assert plan.picture().startswith(PNG)
@@ -76,9 +76,36 @@ def test_the_next_batch_is_advised_while_it_gains_and_the_target_is_not_expected
     assert words["learns"].go_on
     assert words["learns"].sentences[0].startswith("Go on")
     assert not words["noise"].go_on
-    assert words["noise"].gain < 0.005
+    assert words["noise"].gains["accuracy"] < 0.005
     assert words["noise"].sentences[0].startswith("Stop")
-    assert not accuracy_plan(X, y[ROWS], labeled=ROWS, ahead=100, target=0.5).go_on
+    there = accuracy_plan(X, y[ROWS], labeled=ROWS, ahead=100, target=0.5)
+    assert not there.go_on
+    assert there.gains["accuracy"] > 0.005
+    assert there.sentences[0].startswith("Stop")
+    assert "50.0%" in there.sentences[0]
+
+
+class Line:
+    """A curve that is known."""
+
+    def __init__(self, rise):
+        self.rise, self.largest_class = rise, 0.8
+
+    def fit(self):
+        return CurveFit(0.5, self.rise, 100, 90)
+
+
+@pytest.mark.parametrize(
+    ("now", "rises", "go_on"),
+    [(100, [0.0], False), (100, [0.3], True), (100, [0.0, 0.3], True), (100, [0.0, 0.0], False), (30, [0.0], True)],
+)
+def test_neither_a_rise_of_balanced_accuracy_nor_few_labels_are_a_reason_to_stop(now, rises, go_on):
+    curves = dict(zip(("accuracy", "balanced accuracy"), map(Line, rises), strict=False))
+    plan = AccuracyPlan(curves, "logistic", now, 100, 50, None)
+    assert plan.go_on == go_on
+    assert plan.sentences[0].startswith("Go on" if go_on else "Stop")
+    assert plan.sentences[0].count("points") == len(rises)
+    assert ("too few" in plan.sentences[0]) == (now < 64)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_images_are_addressed_below_the_document_root(tmp_path):
         assert not address.fragment
         (path,) = parse_qs(address.query)["d"]
         assert (tmp_path / path).samefile(source.items[row])
-    printed = "\n".join(set_up(source, "tasks.json", "my images"))
+    printed = "\n".join(set_up(source, "tasks.json", ["mheal", "select", "my images"]))
     assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in printed
     assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={tmp_path} " in f"{printed} ".replace("\n", " ")
     assert f"local files: {tmp_path / 'my images'}" in printed
@@ -103,8 +103,8 @@ def test_the_configuration_names_the_classes_and_what_the_tasks_hold(tmp_path):
         assert (view[0].tag, view[0].get("value")) == (tag, field)
         assert field[1:] in tasks_of(source, Selection.of([0]))[0]
         assert [choice.get("value") for choice in view.find("Choices")] == ['"a" & <b>', "c"]
-        assert "with your classes" in set_up(source, "x", "y")[1]
-        assert "with your classes" not in set_up(source, "x", "y", ["c"])[1]
+        assert "with your classes" in set_up(source, "x", ["y"])[1]
+        assert "with your classes" not in set_up(source, "x", ["y"], ["c"])[1]
 
 
 SERVER = os.environ.get("MHEAL_LABEL_STUDIO") or shutil.which("label-studio")

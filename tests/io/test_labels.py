@@ -211,7 +211,7 @@ BAD = {
     "a negative row": ("l.csv", "row\n-1\n", None, r"l.csv: there is no row -1"),
     "half a row": ("l.csv", "row\n1.5\n", None, r"l.csv: 1.5 is not a row number"),
     "no number": ("l.csv", "row\n1\nx\n", None, r"l.csv: 'x' is not a row number"),
-    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7'"),
+    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7': its first is '000'"),
     "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
     "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),
     "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label$"),
@@ -247,3 +247,25 @@ def test_bad_labels(tmp_path, case):
 def test_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*l.csv' to read labels from"):
         read_labels(tmp_path / "l.csv", None, 10)
+
+
+@pytest.mark.parametrize("ids", [IDS, [*range(10)]], ids=["words", "numbers"])
+def test_ids_with_labels_from_excel(tmp_path, ids):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in (("id", "label"), (ids[7], "cat"), (ids[2], None), (ids[5], "dog")):
+        book.active.append(line)
+    book.save(tmp_path / "l.xlsx")
+    check(read_labels(tmp_path / "l.xlsx", ids, 10), [7, 5], ["cat", "dog"])
+    check(read_labels(tmp_path / "l.xlsx", ids, 10, id_column="sku"), [7, 5], ["cat", "dog"])
+
+
+@pytest.mark.parametrize("name", ["Label", "LABEL", " label"])
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_column_of_labels_may_be_written_in_capitals(tmp_path, suffix, name):
+    frame = pl.DataFrame({"row": [7, 2], name: ["cat", None]})
+    WRITERS[suffix](frame, tmp_path / f"labels{suffix}")
+    check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7], ["cat"])
+    WRITERS[suffix](frame.with_columns(label=pl.lit("dog")), tmp_path / f"labels{suffix}")
+    if name.strip() != "label":
+        check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7, 2], ["dog", "dog"])

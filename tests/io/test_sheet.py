@@ -87,6 +87,13 @@ def test_images_have_names_and_a_broken_one_its_reason(tmp_path):
     assert "it is not an image" in page.text
 
 
+def test_an_infinite_gain_is_not_shown(tmp_path):
+    (tmp_path / "t.txt").write_text("one text\nanother text\n")
+    page = contact_sheet(Selection([1, 0], [0, 0], [np.inf, 2.5], [2.5, 0]), read_pool(tmp_path / "t.txt"))
+    assert "gain inf" not in page
+    assert "gain 2.5" in page
+
+
 def test_vectors_have_nothing_to_show(tmp_path):
     np.save(tmp_path / "v.npy", np.eye(3))
     with pytest.raises(UserError, match="this pool has none: use csv, parquet or jsonl"):

@@ -83,3 +83,14 @@ def test_a_text_of_a_list_of_texts_travels(tmp_path):
     (tmp_path / "texts.txt").write_text("a fine day\nrain, wind\nsnow again\nice and fog\n")
     frame = picks_frame(PICKS, read_pool(tmp_path / "texts.txt"))
     assert frame["text"].to_list() == ["ice and fog", "a fine day"]
+
+
+def test_codes_keep_their_leading_zeros(tmp_path):
+    for shard, codes in (("1.csv", ["01234", "10115"]), ("2.csv", ["20095", "80331"])):
+        pl.DataFrame({"PLZ": codes, "a": [1.0, 4.5]}).write_csv(tmp_path / shard)
+    source = read_pool(tmp_path / "*.csv")
+    assert "PLZ (a code" in source.features
+    assert picks_frame(PICKS, source)["PLZ"].to_list() == ["80331", "01234"]
+    source = read_pool(tmp_path / "*.csv", also=["PLZ"])
+    assert source.features == "2 numeric columns (PLZ, a)"
+    np.testing.assert_array_equal(source.X[:, 0], [1234, 10115, 20095, 80331])

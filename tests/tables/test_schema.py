@@ -17,11 +17,21 @@ def chosen(held, **options):
 def test_columns_named_like_an_answer_are_left_out(name):
     schema = chosen(NUMBERS | {name: [0, 1, 0, 1]})
     assert schema.names == ["a", "b"]
-    assert schema.left_out == {name: "holds labels"}
+    assert schema.left_out == {name: f"named like labels; --with {name} uses it"}
     assert schema.answers == (name,)
     assert name in schema.description
     assert chosen(NUMBERS | {name: [0, 1, 0, 1]}, also=[name]).names == ["a", "b", name]
     assert chosen(NUMBERS | {name: [0, 1, 0, 1]}, columns=["a", name]).names == ["a", name]
+
+
+def test_y_beside_x_is_a_coordinate_if_it_has_fractions():
+    x = {"x": [0.5, 1.0, 2.0, 4.0]}
+    assert chosen(x | {"y": [0.0, 1.0, 0.25, None]}).names == ["x", "y"]
+    assert chosen(x | {"y": [0.0, 1.0, 0.0, 1.0]}).answers == ("y",)
+    assert chosen(x | {"y": [0, 1, 0, 1]}).answers == ("y",)
+    assert chosen(x | {"y": [*"abab"]}).answers == ("y",)
+    assert chosen({"x1": x["x"], "y": [0.0, 1.0, 0.25, 0.5]}).answers == ("y",)
+    assert chosen(x | {"y": [0.0, 1.0, 0.25, 0.5]}, answers=["y"]).answers == ("y",)
 
 
 def test_columns_known_to_hold_the_answer_are_left_out():

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from io import TextIOWrapper
+from textwrap import shorten
 from typing import Annotated
 
 import typer
@@ -26,10 +27,11 @@ HELP = """Which of your unlabelled items should you label?
 - Pick the best of a pool: `mheal select pool.csv --budget 200`
 - Label them, then pick again: `mheal select pool.csv --budget 200 --labeled labels.csv`
 
-A pool is a .npy, .npz, .csv, .tsv, .parquet, .jsonl or .txt file (one text a line), a folder of images, or a quoted
-pattern of such files. `mheal COMMAND --help` explains a command; `mheal demo --files` writes files to try them on.
+A pool is a .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file (one text per line), a folder of images, or a
+quoted pattern of such files. `mheal COMMAND --help` explains a command; `mheal demo --files` writes example files.
 """
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141  # exit statuses
+WIDEST = 200  # characters of a message about options
 
 app = typer.Typer(
     name="mheal",
@@ -94,7 +96,8 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str]:
     if isinstance(error, UserError):
         return MISTAKE, str(error)
     if hasattr(error, "format_message"):  # typer's own usage errors
-        return MISTAKE, " ".join(error.format_message().split())
+        text = shorten(error.format_message(), WIDEST, placeholder=" …")
+        return MISTAKE, f"{text}: quote a pattern, as in 'im*.png'" if "unexpected extra" in text else text
     return BUG, (
         f"this is a bug in mheal {__version__}, not a mistake of yours: {type(error).__name__}: {error}\n"
         f"The command was: {shlex.join(['mheal', *words])}\n"

@@ -6,9 +6,11 @@ from typing import Annotated
 from .console import messages, show_report
 from .options import SPLITS, Force, Quiet, Seed, option
 
+OUT = Path("mheal-demo")
+
 
 def demo(
-    out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = Path("demo"),
+    out: Annotated[Path, option("DIR", "Folder for curves.png, picks.png and runs.csv.", "--out", "-o")] = OUT,
     budget: Annotated[int, option("N", "Number of labels.", "--budget", "-b", min=10)] = 100,
     seeds: Annotated[int, option("N", SPLITS, min=1)] = 10,
     seed: Seed = 0,
@@ -21,7 +23,7 @@ def demo(
     With --files: writes digits.csv, digits.npy, labels.csv, proba.npy, a folder of images and texts.txt, on which the
     examples in the help of all commands run. Other files are never overwritten.
 
-    Example: mheal demo --out demo --seeds 10
+    Example: mheal demo --seeds 10
 
     Example: mheal demo --files
     """

@@ -12,7 +12,10 @@ import typer
 from ..exceptions import UserError
 
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
-LABELED = "Labels so far: a table with row or id, and label; or a Label Studio export. These rows are not picked."
+LABELED = (
+    "Labels so far: a table with row or id, and label; or a Label Studio export. These rows are not picked. May be "
+    "given several times: a file for each round."
+)
 COLUMNS = "Columns to use as features. Default: numbers, dates and categories, but no labels, ids and codes."
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
@@ -33,7 +36,7 @@ def option(metavar: str | None, help: str, *flags: str, panel: str | None = None
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-Labeled = Annotated[str | None, option("FILE", LABELED)]
+Labeled = Annotated[list[str] | None, option("FILE", LABELED)]
 Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
@@ -86,6 +89,11 @@ def from_fields(command: Callable[..., None]) -> Callable[..., None]:
 def names(listed: str | None) -> list[str] | None:
     """The names in a comma-separated option."""
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def paths(typed: str | list[str] | None) -> list[str]:
+    """The paths in an option that may be given once, several times or not at all."""
+    return [typed] if isinstance(typed, str) else typed or []
 
 
 def parse_size(text: str) -> int:

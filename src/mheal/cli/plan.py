@@ -62,7 +62,7 @@ def plan(
             made = coverage_plan(X, budget, labeled=known.rows, target=target_accuracy, random_state=seed)
         else:
             progress(0, 0, "learning from some of the labels, testing on the others")
-            labels = as_classes(known.values, Path(str(labeled)).name)
+            labels = as_classes(known.values, ", ".join(Path(file).name for file in labeled or ()))
             made = accuracy_plan(
                 X, labels, labeled=known.rows, estimator=estimator, ahead=horizon(len(X), len(labels), budget),
                 batch=batch, target=target_accuracy, random_state=seed,

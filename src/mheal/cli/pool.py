@@ -10,8 +10,8 @@ from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError, shortened
-from ..io.fingerprint import refuse_moved
-from ..io.labels import Labels, read_labels
+from ..io.fingerprint import not_given, refuse_moved
+from ..io.labels import Labels, joined, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
 from ..io.sheet import cells_of
@@ -19,7 +19,7 @@ from ..io.source import Source
 from ..runtime.progress import as_progress
 from ..tables.frames import repeating
 from ..validation import as_array
-from .options import PoolOptions, names
+from .options import PoolOptions, names, paths
 
 SHOWN = 10  # classes that are listed
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -38,9 +38,9 @@ def read(
 
 
 def read_with_labels(
-    read: Callable[..., Source], options: PoolOptions, labeled: str | None, console: Console
+    read: Callable[..., Source], options: PoolOptions, labeled: list[str] | None, console: Console
 ) -> tuple[Source, Labels]:
-    """The pool and the labels in a file, numbered as the rows of X. Columns that repeat the labels are no features.
+    """The pool and the labels in files, numbered as the rows of X. Columns that repeat the labels are no features.
 
     read : returns the pool; its argument `answers` are columns that hold labels
     """
@@ -60,37 +60,48 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
     return [name for name in repeating(cells_of(source, rows), labels) if name not in chosen]
 
 
-def labels_in(file: str | None, source: Source, console: Console | None = None, only_labelled: bool = True) -> Labels:
-    """The labels in a file, if any, numbered as the rows of X; those of rows that were left out are not there.
+def labels_in(
+    files: str | list[str] | None, source: Source, console: Console | None = None, only_labelled: bool = True
+) -> Labels:
+    """The labels in files, if any, numbered as the rows of X; those of rows that were left out are not there.
 
-    only_labelled : whether items without a label are left out; there must be others
+    only_labelled : whether items without a label are left out, and there must be others; else labels are refused
     """
-    if file is None:
+    found: dict[str, Labels] = {}
+    for file in paths(files):
+        labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
+        if labels.values is not None and not len(labels.values) and not labels.notes:
+            remedy = "annotate its tasks" if file.lower().endswith(".json") else "fill in its column label"
+            later = "for picks that are still to be labelled there is mheal select --keep"
+            raise UserError(f"{file} has no label yet: {remedy}; {later}")
+        places = source.places(labels.rows)
+        refuse_moved(file, source, places[places >= 0])
+        found[file] = labels
+    if not found:
         return Labels(np.empty(0, np.int64), None)
-    labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
-    if console is not None and labels.notes:
-        console.print("\n".join(labels.notes))
-    if labels.values is not None and not len(labels.values) and not labels.notes:
-        remedy = "fill in its column label; for picks that are still to be labelled there is mheal select --keep"
-        raise UserError(f"{file} has no label yet: {remedy}")
-    places = source.places(labels.rows)
+    both = joined(found)
+    if console is not None:
+        for note in [*both.notes, *not_given([*found])]:
+            console.print(note)
+    places = source.places(both.rows)
     kept = places >= 0
-    refuse_moved(file, source, places[kept])
-    return Labels(places[kept], None if labels.values is None else labels.values[kept])
+    return Labels(places[kept], None if both.values is None else both.values[kept])
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
     """Print a line about the pool's features, and one about the items that were skipped."""
-    console.print(f"{pool}: {len(source.X):,} rows, {source.features}")
+    n = len(source.X)
+    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
     if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
         console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
 
 
-def say_labels(where: str | None, labels: Any, console: Console) -> None:
+def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:
     """How many labels each class has; which have few; and which may be one class that is written in two ways."""
-    if where is not None and labels is None:
+    where = ", ".join(paths(files))
+    if where and labels is None:
         console.print(f"{where} has no column 'label': its rows are avoided, but their labels are not known")
     if labels is None or not len(labels):
         return
@@ -114,10 +125,10 @@ def counted(counts: dict[str, int]) -> str:
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
-def inputs(pool: str, proba: str | None = None, **files: str | None) -> dict[str, list[Path]]:
+def inputs(pool: str, proba: str | None = None, **files: str | list[str] | None) -> dict[str, list[Path]]:
     """The files that a command reads, by what they are."""
     pools = {name: locate(path).files for name, path in {"pool": pool, "proba": proba}.items() if path}
-    return pools | {name: [Path(file)] for name, file in files.items() if file}
+    return pools | {name: [Path(file) for file in paths(named)] for name, named in files.items() if named}
 
 
 def usable(X: Any, pool: str) -> Any:

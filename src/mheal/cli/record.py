@@ -16,7 +16,7 @@ from ..runtime.checkpoint import digest
 from ..runtime.files import reading
 from ..runtime.outputs import FILES, SUFFIX, checksum
 from .pick import Result
-from .request import INPUTS, Request, parse_budget
+from .request import Request, parse_budget
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
 KINDS: dict[str, type] = {"mheal": str, "features": str, "cluster": bool}
@@ -66,10 +66,12 @@ def _flaw(record: Any) -> str | None:
     gains, parameters = record["picks"].get("gain"), record["parameters"]
     if not isinstance(gains, list) or not all(isinstance(gain, int | float | None) for gain in gains):
         return "gain"
-    hints = get_type_hints(Request) | {"budget": int | str}
+    hints = get_type_hints(Request) | {"budget": int | str, "labeled": list | None}
     wrong = [*({"pool", "budget"} - parameters.keys()), *(parameters.keys() - hints.keys())]
     wrong += [name for name, value in parameters.items() if name in hints and not isinstance(value, hints[name])]
     wrong += [name for name, value in parameters.items() if "\0" in str(value)]
+    if not wrong and not all(isinstance(file, str) and "\0" not in file for file in parameters.get("labeled") or ()):
+        return "labeled"
     return wrong[0] if wrong else None
 
 
@@ -80,8 +82,11 @@ def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Requ
     """
     folder = file.parent.resolve()
     request = Request(**record["parameters"]).moved(folder, Path.cwd())
-    paths = {name: path for name in INPUTS if (path := getattr(request, name))}
-    outside = {name: path for name, path in paths.items() if not Path(path).resolve().is_relative_to(folder)}
+    outside = {
+        name: ", ".join(paths)
+        for name, paths in request.paths.items()
+        if not all(Path(path).resolve().is_relative_to(folder) for path in paths)
+    }
     foreign = {name: value for name in ("estimator", "embed") if ":" in (value := getattr(request, name) or "")}
     address = {"scheduler": "a cluster"} if record["cluster"] or request.scheduler is not None else {}
     for name, value in {**outside, **foreign, **address}.items():

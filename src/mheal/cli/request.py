@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import MODELS, POOL, Force, Labeled, PoolOptions, Seed, option, parse_size
+from .options import MODELS, POOL, Force, Labeled, PoolOptions, Seed, option, parse_size, paths
 
 _picking = partial(option, panel="Picking")
 _writing = partial(option, panel="Output")
@@ -79,9 +79,16 @@ class Request(PoolOptions):
 
     def moved(self, start: Path, to: Path) -> "Request":
         """The same with paths that were relative to the folder `start` made relative to `to`."""
-        paths = {name: path for name in INPUTS if (path := getattr(self, name)) is not None and not os.path.isabs(path)}
-        changes: dict[str, Any] = {name: os.path.relpath(start / path, to) for name, path in paths.items()}
+        changes: dict[str, Any] = {}
+        for name, typed in self.paths.items():
+            moved = [path if os.path.isabs(path) else os.path.relpath(start / path, to) for path in typed]
+            changes[name] = moved if name == "labeled" else moved[0]
         return replace(self, **changes)
+
+    @property
+    def paths(self) -> dict[str, list[str]]:
+        """The paths of the files that are read, as typed, by the option that names them."""
+        return {name: typed for name in INPUTS if (typed := paths(getattr(self, name)))}
 
     @property
     def inputs(self) -> dict[str, list[Path]]:

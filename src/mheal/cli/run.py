@@ -51,8 +51,12 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     )
     if outputs.files:
         console.print(f"Written: {', '.join(str(file) for _, file in outputs.files)}")
+    if form == "html":
+        console.print("To label these rows, run the command again with --out picks.csv: it picks the same ones")
     if form == "label-studio":
-        for line in set_up(result.source, output.file, str(request.pool), result.classes):
+        before = [word for file in request.labeled or () for word in ("--labeled", file)]
+        again = ["mheal", "select", request.pool, "--budget", str(request.budget), *before]
+        for line in set_up(result.source, output.file, again, result.classes):
             console.print(line)
     return result
 
@@ -63,7 +67,7 @@ def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -
     request = requested(record, path, typed)
     for name, now in checksums(request).items():
         if now != record["sha256"].get(name):
-            raise UserError(f"{getattr(request, name)} has changed since that record was written: select anew")
+            raise UserError(f"{', '.join(request.paths[name])} has changed since that record was written: select anew")
     placed = replace(output, out=output.out or str(path).removesuffix(SUFFIX))
     result = run(request, placed, console, None if output.out else record)
     how = "differ from" if difference(result, record) else "are identical to"

@@ -30,8 +30,9 @@ def select(
     """Pick the rows of a pool to label, best first.
 
     Writes picks.csv, one line for each pick: its rank, row number (from 0) and id, cluster, gain (distance to the
-    nearest row before it), radius (distance of the farthest row that is left), reason, own cells, and an empty column
-    label. Fill in that column and give the file to --labeled. picks.csv.mheal.json records the run, for --rerun.
+    nearest row labelled or picked before it), radius (distance of the farthest row that is left), reason, own cells,
+    and an empty column label. Fill in that column and give the file to --labeled. picks.csv.mheal.json records the
+    run, for --rerun.
 
     Example: mheal select digits.csv --budget 50
 

@@ -49,6 +49,10 @@ class Curves:
         if not len(self.budgets):
             raise UserError("the curves have no budget in common: simulate all strategies with the same budgets")
 
+    def __repr__(self) -> str:
+        what = f"{', '.join(self.strategies)}; {self.metric} with {', '.join(map(str, self.budgets))} labels"
+        return f"Curves({what}; {len({row['seed'] for row in self.rows})} seeds)"
+
     @property
     def estimator(self) -> str:
         """Name of the classifier."""

@@ -16,7 +16,8 @@ from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
 HORIZON = 1000  # further labels that a plan looks at by default
-MIN_GAIN = 0.005  # in accuracy, that justifies a batch of labels
+MIN_GAIN = 0.005  # in a metric, that justifies a batch of labels
+ENOUGH = 64  # labels from which a smaller gain is a reason to stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +98,20 @@ class AccuracyPlan:
         return {metric: curve.fit() for metric, curve in self.curves.items()}
 
     @property
-    def gain(self) -> float:
-        """Expected rise of the accuracy by the next batch."""
-        now, then = (self.fits["accuracy"].predict(n).value for n in (self.now, self.now + self.batch))
-        return then - now
+    def gains(self) -> dict[str, float]:
+        """Expected rise of each metric by the next batch."""
+        now, then = self.now, self.now + self.batch
+        return {metric: fit.predict(then).value - fit.predict(now).value for metric, fit in self.fits.items()}
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target is expected to be reached already."""
+        return self.target is not None and self.fits["accuracy"].predict(self.now).value >= self.target
 
     @property
     def go_on(self) -> bool:
-        """Whether to label the next batch: it should add 0.5 points or more, and the target is not yet expected."""
-        reached = self.target is not None and self.fits["accuracy"].predict(self.now).value >= self.target
-        return self.gain >= MIN_GAIN and not reached
+        """Whether to label the next batch: the target is not reached, and it adds 0.5 points or labels are few."""
+        return not self.reached and (self.now < ENOUGH or max(self.gains.values()) >= MIN_GAIN)
 
     @property
     def table(self) -> Table:
@@ -122,11 +127,16 @@ class AccuracyPlan:
     @property
     def sentences(self) -> list[str]:
         """Whether to label the next batch, whether the target can be reached, and how far to trust it."""
-        gain, advice = f"{100 * self.gain:.1f} points of accuracy", "Go on" if self.go_on else "Stop"
-        least = "" if self.gain >= MIN_GAIN else f", less than the threshold of {100 * MIN_GAIN:.1f}"
-        text = [f"{advice}: the next {self.batch} labels are expected to add {gain}{least}."]
-        if self.target is not None:
-            text.append(about_target(self.fits["accuracy"], self.target))
+        points = " and ".join(f"{100 * gain:.1f} points of {metric}" for metric, gain in self.gains.items())
+        adds = f"next {self.batch} labels are expected to add {points}"
+        if max(self.gains.values()) < MIN_GAIN:
+            unsure = f", but {self.now} labels are too few to be sure" if self.now < ENOUGH else ""
+            adds += f", less than the threshold of {100 * MIN_GAIN:.1f}{unsure}"
+        about = [] if self.target is None else [about_target(self.fits["accuracy"], self.target)]
+        if self.reached:
+            text = [f"Stop. {about[0]}", f"The {adds}."]
+        else:
+            text = [f"{'Go on' if self.go_on else 'Stop'}: the {adds}.", *about]
         if len(self.curves) > 1:
             text.append(SKEW.format(self.curves["accuracy"].largest_class, "classes that have labels"))
         upto = f"{CHECKED} times the labels, here {CHECKED * self.now:,}"

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,21 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
         wrong = f"{file} was written when row {moved[0]} of the pool was another one ({len(moved):,} such rows)"
         remedy = "restore the order of the pool, or name its rows by an id column"
         raise UserError(f"{wrong}: {remedy}; if rows were only corrected, delete {record.name}")
+
+
+def not_given(files: Sequence[str]) -> list[str]:
+    """A line for each of these files whose record says that it was picked with other labels, which are not given."""
+    given, lines = {Path(file).resolve() for file in files}, []
+    for file in files:
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            record = Path(f"{file}.mheal.json")
+            known = json.loads(record.read_text(encoding="utf-8"))["parameters"]["labeled"] or ()
+            names = [known] if isinstance(known, str) else known
+            others = [str(path) for name in names if (path := record.parent / name).resolve() not in given]
+            if others:
+                remedy = f"if {file} does not hold them, add --labeled {' --labeled '.join(others)}"
+                lines.append(f"{file} was picked with the labels in {', '.join(others)}: {remedy}")
+    return lines
 
 
 def _hashes(source: Source, rows: Rows, cells: "polars.DataFrame") -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import join
 from shlex import quote as quoted
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -40,8 +41,11 @@ def tasks(picks: "Selection", source: Source) -> bytes:
     return json.dumps(finite, ensure_ascii=False, indent=1).encode()
 
 
-def set_up(source: Source, file: str, pool: str, classes: Sequence[str] = ()) -> list[str]:
-    """What to do in Label Studio with the file of tasks, a step a line."""
+def set_up(source: Source, file: str, again: Sequence[str], classes: Sequence[str] = ()) -> list[str]:
+    """What to do in Label Studio with the file of tasks, a step a line.
+
+    again : the words of the command that picked, to which the labels are added
+    """
     lines = ["To label in Label Studio:"]
     if source.kind == "images":
         folder = _folder(source)
@@ -51,7 +55,8 @@ def set_up(source: Source, file: str, pool: str, classes: Sequence[str] = ()) ->
         ]
     yours = "" if classes else ", with your classes"
     lines.append(f"- in Settings > Labeling Interface > Code, paste{yours}: {config(source, classes)}")
-    return [*lines, f"- import {file}, label, export: mheal select {quoted(pool)} --labeled EXPORT.json"]
+    command = join([*again, "--labeled", "EXPORT.json", "--out", "NEXT.json"])
+    return [*lines, f"- import {file}, label, export: {command}"]
 
 
 def config(source: Source, classes: Sequence[str] = ()) -> str:

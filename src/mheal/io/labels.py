@@ -43,21 +43,40 @@ def read_labels(
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
-    numbers. Ids are compared as text. Labels are in a column `label`; an item whose label is empty is not labelled.
-    Without such a column, every item in the file counts as labelled. Several labels in one annotation are joined by |.
-    Where annotators differ, most of them decide; an item on which they are tied has no label.
+    numbers. Ids are compared as text. Labels are in a column `label` or `Label`; an item whose label is empty is not
+    labelled. Without such a column, every item in the file counts as labelled. Several labels in one annotation are
+    joined by |. Where annotators differ, most of them decide; an item on which they are tied has no label.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
-    only_labelled : whether items without a label are left out; else every item counts, and there are no labels
+    only_labelled : whether items without a label are left out; else every item counts, and labels are refused
     """
     file = Path(path)
     if not file.is_file():
         raise UserFileError(f"there is no file {str(path)!r} to read labels from")
     columns = label_columns(file, id_column)
-    if not only_labelled:
-        columns.pop("label", None)
+    if not only_labelled and not all(map(is_blank, columns.pop("label", ()))):
+        raise UserError(f"{file.name} has labels already: give it as labels, not as picks to keep")
     return match(columns, file.name, ids, n_rows, id_column)
+
+
+def joined(found: Mapping[str, Labels]) -> Labels:
+    """The labels of several files as one. A row may be in several of them, with the same label."""
+    lacking = [file for file, labels in found.items() if labels.values is None]
+    if lacking and len(lacking) < len(found):
+        raise UserError(f"{lacking[0]} has no column 'label', but other files of labels have one: add it")
+    rows = np.concatenate([labels.rows for labels in found.values()])
+    notes = [note for labels in found.values() for note in labels.notes]
+    _, first, at = np.unique(rows, return_index=True, return_inverse=True)
+    once = np.sort(first)
+    if lacking:
+        return Labels(rows[once], None, notes)
+    values = np.concatenate([labels.values for labels in found.values()])
+    if len(differ := np.flatnonzero(values != values[first[at]])):
+        files = np.repeat([*found], [len(labels.rows) for labels in found.values()])
+        one, other = (f"{values.tolist()[i]!r} in {files[i]}" for i in (first[at[differ[0]]], differ[0]))
+        raise UserError(f"row {rows[differ[0]]} is labelled {one} and {other}: keep one")
+    return Labels(rows[once], values[once], notes)
 
 
 def match(
@@ -118,6 +137,8 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         columns = read_frame(file, as_text=[id_column or "id", "id", OWN_ID]).to_dict(as_series=False)
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
+    if "label" not in columns and len(alike := [name for name in columns if name.strip().lower() == "label"]) == 1:
+        columns["label"] = columns.pop(alike[0])
     if FLAT in columns:
         found = next((name for name in LABEL_NAMES if name in columns), None)
         if found is None:
@@ -196,7 +217,8 @@ def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str)
         escaped = str(name).removeprefix("'")  # as a spreadsheet shows a formula as text
         row = row_of_id.get(str(name), row_of_id.get(escaped, -1))
         if row < 0:
-            raise UserError(f"{file}: no row of the pool has the id {name!r}")
+            first = repr(next(iter(row_of_id)))
+            raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first:.60}")
         return row
     try:
         row = int(name)

@@ -63,7 +63,8 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
         else:  # a thumbnail, or why there is none
             png = isinstance(content, bytes) and b64encode(content).decode()
             body = f'<img alt="{escape(name)}" src="data:image/png;base64,{png}">' if png else escape(content)
-        why = f"Row {rows[at]}, cluster {picks.cluster[at]}, gain {picks.gain[at]:.3g}. {picks.reason[at]}"
+        gain = f", gain {picks.gain[at]:.3g}" if np.isfinite(picks.gain[at]) else ""
+        why = f"Row {rows[at]}, cluster {picks.cluster[at]}{gain}. {picks.reason[at]}"
         items.append(f"<li><h2>{at + 1}. {escape(name)}</h2>{body}<p>{escape(why)}</p></li>")
     return _PAGE.format(title=f"{len(picks):,} {kind} to label", items="\n".join(items))
 

@@ -22,7 +22,7 @@ from ..exceptions import UserError, shortened
 from ..runtime.files import reading
 from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
-from ..tables.names import is_id
+from ..tables.names import CODE, is_id
 from ..tables.schema import choose
 from ..tables.table import Table, plain, refuse_unlike
 from .locate import named_array
@@ -146,7 +146,7 @@ def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.Da
         if suffix == ".xlsx":
             unpacked(file)
             frame = pl.read_excel(file.read_bytes(), engine="calamine", raise_if_empty=False)
-            return frame.with_columns(pl.col(name).cast(pl.String) for name in as_text if name in frame.columns)
+            return frame.with_columns(pl.col(name).cast(pl.String) for name in {*as_text} & {*frame.columns})
         with file.open("rb") as opened:
             content = opened.read(most)
         if len(content) == most:  # the last line may be cut
@@ -198,7 +198,7 @@ def _as_utf8(content: bytes) -> bytes:
 
 
 def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.DataFrame:
-    """The rows of CSV or TSV; columns `as_text` are not parsed: an id 007 stays 007.
+    """The rows of CSV or TSV; columns `as_text` and those named like codes are not parsed: a zip code 01234 stays so.
 
     usual : the separator where none splits the lines
     """
@@ -207,13 +207,15 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.Da
     separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
     if "\0" in first:
         raise ValueError("it is not text")
+    lines = list(csv.reader(sample.splitlines()[:200], delimiter=separator))
+    codes = [name for name in lines[0] if CODE.search(name.lower())] if lines else []
     try:
         frame = pl.read_csv(
             content,
             separator=separator,
-            has_header=_is_header(list(csv.reader(sample.splitlines()[:200], delimiter=separator))),
+            has_header=_is_header(lines),
             infer_schema_length=None,
-            schema_overrides=dict.fromkeys(as_text, pl.String),
+            schema_overrides=dict.fromkeys([*as_text, *codes], pl.String),
         )
     except pl.exceptions.PolarsError:
         _refuse_row(content, separator)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]  # done, total (0: not known), what is being done
 
-COMPILING = "compiling for the first time, about 10 s"
+COMPILING = "compiling for the first time, 1 to 20 s"
 DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
 
 

@@ -97,10 +97,12 @@ def choose(
     for name in (*kept_out, *chosen):
         if name not in table.types:
             raise UserError(f"{table.name} has no column {name!r}: it has {shortened([*table.types])}")
-    labels = tuple(n for n in table.types if n not in chosen and (n in answers or (is_answer(n) and n != id_column)))
+    named = [n for n in table.types if n not in (*chosen, *answers, id_column) and is_answer(n) and not _axis(table, n)]
+    labels = tuple(name for name in table.types if name in named or (name in answers and name not in chosen))
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
-    left_out = {name: "holds labels" for name in labels if name in others}
+    like = "named like labels; --with {} uses it"
+    left_out = {name: like.format(name) if name in named else "holds labels" for name in labels if name in others}
     readable = [name for name in others if name not in labels]
     names = [*dict.fromkeys(chosen)]
 
@@ -134,6 +136,12 @@ def choose(
     features = sorted((_feature(table, name) for name in names), key=lambda feature: KINDS.index(feature.kind))
     written = {name: found.written for name, found in table.converted.items() if name in names and found.written}
     return Schema(tuple(features), id_column, None, left_out, labels, _dtype(table, names), written)
+
+
+def _axis(table: Table, name: str) -> bool:
+    """Whether a column y holds coordinates: fractions, beside a column x."""
+    beside = name.lower() == "y" and {"x", "X"} & table.types.keys() and table.types[name].is_float()
+    return bool(beside) and bool((table.head(name).drop_nulls() % 1 != 0).any())
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:

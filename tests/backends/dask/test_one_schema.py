@@ -76,7 +76,7 @@ def test_what_is_left_out_is_said_with_the_reason(read):
         (
             {"day": DAY, "label": DAY},
             {"without": ["day"]},
-            r"no column that separates its rows, but label \(holds labels\)",
+            r"no column that separates its rows, but label \(named like labels",
         ),
         ({"id": range(N)}, {}, "has no column that separates its rows, but only ids"),
     ],
