@@ -1,0 +1,5 @@
+"""The words of the arena's page."""
+
+HEAD = ""
+ROUNDS_HEAD = ""
+TAIL = ""
