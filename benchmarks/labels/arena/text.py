@@ -1,5 +1,0 @@
-"""The words of the arena's page."""
-
-HEAD = ""
-ROUNDS_HEAD = ""
-TAIL = ""
