@@ -5,7 +5,7 @@ HEAD = """# Which method gives the most accuracy for the fewest labels, on data 
 **No method is surely ahead: `mheal`, its trial with mutual proximity (branch `arena-rule`), k-medoids, MaxHerding and
 k-means are level, and ahead of random.** All but the trial are 12 to 26 points below random on splice, where a few rows
 are near most others; the trial is nowhere more than 4 below. On {more} splits it has a better mean rank than `mheal` on
-both halves, .5 points more on development and 1.0 on confirmation (p > .9), and .2 to .3 points fewer at 500 labels.
+both halves, .4 points more on development and 1.0 on confirmation (p .8 and .5), and .3 points fewer at 500 labels.
 
 {first}
 
