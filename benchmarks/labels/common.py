@@ -8,6 +8,7 @@ DATA is a folder of NAME.npz files, each with X_train and y_train.
 
 import argparse
 import csv
+import gzip
 import os
 import textwrap
 import warnings
@@ -92,8 +93,8 @@ class Study:
 
 
 def read(path: Path) -> list[Line]:
-    """The rows of a CSV file."""
-    with path.open(newline="", encoding="utf-8") as file:
+    """The rows of a CSV file, which may be compressed."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import numpy as np
 import polars as pl
-from datasets import halves
+from halves import halves
 from sklearn.datasets import load_digits, load_svmlight_file
 
 from mheal.embed import embed

@@ -2,7 +2,7 @@
 
     python benchmarks/labels/arena/prepare.py DATA PACKED.npz                       # once
     python benchmarks/labels/arena/run.py PACKED.npz --out ROWS.csv --seconds 540   # again and again: it goes on
-    python benchmarks/labels/arena/page.py                                          # rewrites the page from rows.csv.gz
+    python benchmarks/labels/arena/arena_page.py                                    # rewrites the page from rows.csv.gz
 
 A unit is one method on one split of one dataset; its rows are written together. Seeds come first, then methods, so that
 a run that is stopped has measured every method on the same splits, but for the last seed.
@@ -19,8 +19,8 @@ from pathlib import Path
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import common  # sets one thread a process, before NumPy loads
 import numpy as np
-from datasets import halves
-from methods import GROUPS, NAMES, labelled
+from contenders import GROUPS, NAMES, labelled
+from halves import halves
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -94,6 +94,13 @@ def units(args):
     names = [name for name in names if not args.datasets or name in args.datasets]
     every = [(name, seed, method) for seed in args.seeds for method in args.methods for name in names]
     return [(args.packed, args.learners, *unit) for unit in every if unit not in done]
+
+
+def page(rows):
+    """The text of README.md."""
+    from arena_page import text  # needs what the measurements do not
+
+    return text(rows)
 
 
 def main():

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from datasets import halves
+from halves import halves
 from scipy import stats
 
 from mheal.evaluate.statistics import holm, labels_saved
@@ -16,10 +15,11 @@ SHARES = (20, 50, 100)  # budgets at which labels saved are reported
 RANDOM = "random"
 
 
-def read(path: Path) -> pl.DataFrame:
+def framed(rows: list[dict[str, str]]) -> pl.DataFrame:
     """The rows, with the half of each dataset."""
     half = pl.DataFrame(list(halves().items()), schema=["dataset", "half"], orient="row")
-    return pl.read_csv(path).unique(["dataset", "seed", "method", "learner", "labels"]).join(half, on="dataset")
+    numbers = {"seed": pl.Int64, "labels": pl.Int64, "accuracy": pl.Float64, "balanced_accuracy": pl.Float64}
+    return pl.DataFrame(rows).cast(numbers).join(half, on="dataset")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Arena:
         wide = rows.filter(pl.col("method").is_in(methods)).pivot("method", index=unit, values=metric)
         wide = wide.drop_nulls().sort(unit)
         return cls(tuple(methods), wide.select(unit), 100 * wide.select(methods).to_numpy().T)
+
+    def of_half(self, half: str) -> "Arena":
+        """The units of one half of the datasets."""
+        mine = [name for name, of in halves().items() if of == half]
+        return self.where(self.units["dataset"].is_in(mine).to_numpy())
 
     def where(self, keep: Any) -> "Arena":
         """Some of the units."""
@@ -85,17 +90,15 @@ class Arena:
     def saved(self, method: str) -> dict[int, float]:
         """Labels that random needs for the same accuracy, per label: the median over datasets and learners."""
         found: dict[int, list[float]] = {n: [] for n in SHARES}
-        pair = Arena((method, RANDOM), self.units, self.values[[self.methods.index(m) for m in (method, RANDOM)]])
-        for dataset in self.units["dataset"].unique().sort():
-            for learner in self.units["learner"].unique().sort():
-                case = pair.where(((self.units["dataset"] == dataset) & (self.units["learner"] == learner)).to_numpy())
-                budgets = case.units["labels"].unique().sort().to_numpy()
-                curves = case.means("labels")[:, None, :]
-                savings = labels_saved(budgets, curves[0], curves[1])
-                needs = np.where(savings.bound == "<", budgets[0], savings.needs)
-                for n in SHARES:
-                    if n in budgets:
-                        found[n].append(float(needs[budgets.tolist().index(n)] / n))
+        both = [self.methods.index(name) for name in (method, RANDOM)]
+        means, by = self.means("dataset", "learner", "labels")[both], ["dataset", "learner"]
+        cases = self.units.select(*by, "labels").unique().sort(*by, "labels").with_row_index()
+        for group in cases.partition_by(by, maintain_order=True):
+            budgets, (ours, theirs) = group["labels"].to_numpy(), means[:, group["index"].to_numpy()]
+            savings = labels_saved(budgets, ours[None], theirs[None])
+            for n, needs in zip(budgets.tolist(), savings.needs.tolist(), strict=True):
+                if n in found:
+                    found[n].append(needs / n)
         return {n: float(np.median(ratios)) for n, ratios in found.items() if ratios}
 
     def against_random(self, method: str, least: int = 20) -> tuple[float, str, int, int]:
