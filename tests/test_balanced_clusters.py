@@ -9,7 +9,7 @@ from mheal import MHEAL, PaperMHEAL
 
 X = load_digits().data.astype(np.float32)
 MODES = {
-    "paper": PaperMHEAL(random_state=0),
+    "paper": PaperMHEAL(10, random_state=0),
     "balanced": MHEAL(balance_clusters=True, random_state=0),
     "balanced in clusters without density": MHEAL(
         density_power=None, balance_clusters=True, across_clusters=False, random_state=0

@@ -70,7 +70,7 @@ class PaperMHEAL(Strategy):
 
     name, title = "mheal-paper", "MHEAL (paper)"
     summary = "The published algorithm: farthest-first inside spherical clusters, by default one for each label"
-    cost = "time N·clusters·d for the clusters, then n_starts·N·budget·d / clusters; memory N"
+    cost = "time N·clusters·d for the clusters, n_starts·N·budget·d / clusters; memory N"
     kind = "one-shot"  # starts are ranked by sequences whose length depends on n
     backends = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
