@@ -96,7 +96,7 @@ class Arena:
         for group in cases.partition_by(by, maintain_order=True):
             budgets, (ours, theirs) = group["labels"].to_numpy(), means[:, group["index"].to_numpy()]
             savings = labels_saved(budgets, ours[None], theirs[None])
-            for n, needs in zip(budgets.tolist(), savings.needs.tolist(), strict=True):
+            for n, needs in zip(budgets.tolist(), savings["needs"].to_list(), strict=True):
                 if n in found:
                     found[n].append(needs / n)
         return {n: float(np.median(ratios)) for n, ratios in found.items() if ratios}

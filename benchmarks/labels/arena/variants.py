@@ -146,6 +146,20 @@ class Pool:
         z = (D - D.mean(axis=1, keepdims=True)) / np.maximum(D.std(axis=1, keepdims=True), 1e-9)
         return 1 / (1 + np.exp(1.7 * (np.clip(np.maximum(z, z.T), -20, 20) + np.float32(center))))
 
+    def mutual_by_median(self) -> Array:
+        """Mutual proximity by the median m of a row's distances and the deviation s from it of those below it.
+
+        With z = (distance − m)/s and t = 1.5 + the larger z of the two rows, the similarity is ½ − ½·t/√(1 + t²). Far
+        outliers change neither m nor s.
+        """
+        D = np.sqrt(self.D2)
+        middle = len(D) // 2
+        nearer = np.partition(D, middle, axis=1)[:, : middle + 1]
+        median = nearer[:, -1:].copy()
+        z = (D - median) / np.maximum(np.sqrt(np.mean((nearer - median) ** 2, axis=1, keepdims=True)), 1e-9)
+        t = np.maximum(z, z.T) + np.float32(1.5)
+        return np.float32(0.5) - np.float32(0.5) * t / np.sqrt(1 + t * t)
+
     def mutual_wide(self) -> Array:
         """The same, but ½ one deviation below the mean distance."""
         return self.mutual(1.0)
@@ -187,6 +201,7 @@ VARIANTS: dict[str, Callable[[Array, int, Any], Array]] = {
     "fl mutual": partial(pick, "mutual"),
     "fl mutual staged": partial(pick, "mutual", stages=True),
     "fl mutual, then spread": partial(pick, "mutual", until=256, spread=True),
+    "fl mutual by median, then spread": partial(pick, "mutual_by_median", until=256, spread=True),
     "fl mutual staged, energy from 80": partial(pick, "mutual", stages=True, until=80),
     "fl mutual wide": partial(pick, "mutual_wide"),
     "fl mutual narrow": partial(pick, "mutual_narrow"),
