@@ -20,7 +20,7 @@ COLUMNS = "Columns to use as features. Default: numbers, dates and categories, b
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
-    "sentence:NAME. Default: by the kind of items."
+    "sentence:NAME, or the name of a method that an installed package adds. Default: by the kind of items."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."

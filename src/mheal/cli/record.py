@@ -76,7 +76,7 @@ def _flaw(record: Any) -> str | None:
 
 
 def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
-    """The request in a record, with paths relative to this folder; options `typed` beside --rerun replace its own.
+    """The request in a record, paths relative to the current folder; options `typed` beside --rerun replace its own.
 
     A record does not decide what to connect to, which code to import, or what to read outside its folder.
     """

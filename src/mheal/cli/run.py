@@ -20,7 +20,7 @@ from .request import Output, Request
 
 
 def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
-    """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
+    """Pick and write. If the picks differ from the `recorded` ones, nothing is written."""
     form = format_of(output.file, output.format)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
     new = not os.path.exists(folder)  # unlike Path.exists, also where we may not look

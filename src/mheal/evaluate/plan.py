@@ -206,7 +206,7 @@ def horizon(n_rows: int, n_labeled: int = 0, n: int | None = None) -> int:
 
 
 def check_target(target: float | None, name: str = "the target accuracy") -> None:
-    """Refuse an accuracy that is no share, such as one in percent."""
+    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
     if target is not None and not 0 < target < 1:
         hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
         raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")

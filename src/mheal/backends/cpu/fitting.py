@@ -62,7 +62,7 @@ def _dot(x: Any, y: Any) -> Any:
 
 @part_of_kernel
 def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
-    """Take u·source[at] and its weight from centre `old` (none if negative) and give them to centre `new`.
+    """Move u·source[at] and its weight from the sum of centre `old` (none if negative) to that of centre `new`.
 
     Indices, not views: counting the references to a view makes threads wait for each other.
     """

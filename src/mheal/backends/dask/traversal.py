@@ -220,7 +220,7 @@ def _advance_epoch(
     points: Points, first: int, candidate: Floats, placed: Floats, group: Labels, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
-    """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
+    """Update the scores that reach their group's bound; the best rows, at most `room` per group, form the front."""
     known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
     own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
     score, n = own.score, len(before.score)

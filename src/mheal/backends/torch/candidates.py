@@ -2,9 +2,9 @@
 
 All candidates have stale scores, which are upper bounds. The few per cent with the largest, the front, are gathered and
 caught up by matrix products; of these, again, the few with the largest; and so on, until they fit the device's cache.
-From those rows are picked as long as they beat everything outside, in bursts, without waiting for the device. A burst
-may run past the point where a candidate outside would be next: those picks are discarded, and the scores go back to
-what they were before it. Ties go to the lowest row.
+Rows are picked from these as long as they beat everything outside, in bursts, without waiting for the device. A burst
+may pick too many: picks made after a row outside should have come are discarded, and scores are again those before the
+burst. Ties go to the lowest row.
 """
 
 from collections.abc import Callable, Sequence
