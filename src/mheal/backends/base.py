@@ -44,7 +44,7 @@ NOTHING = Bound(PICKED, float("inf"))
 
 
 class Scores(NamedTuple):
-    """What is known of each candidate: squared length, an upper bound on its score, and how many picks it has seen."""
+    """What is known of each candidate: squared length, a bound on its score, and how many picks that accounts for."""
 
     norm2: Floats
     score: Floats
@@ -63,7 +63,7 @@ class Picks(Protocol):
         """The points and their weights."""
 
     def radii(self, weight: Floats) -> "tuple[Float64, Scores | None]":
-        """The largest distance left anywhere after each pick, and scores to go on from. `weight` is of candidates."""
+        """After each pick the largest distance left; and scores to go on from. `weight` is that of candidates."""
 
     def candidates(
         self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
@@ -96,7 +96,7 @@ class Candidates(Protocol):
 
     @property
     def picks(self) -> Picks:
-        """What the scores refer to. Several groups of candidates may share it, and so repel each other."""
+        """The picks that scores are distances from. Groups of candidates may share them, and so keep apart."""
 
     def exclude(self, rows: Rows) -> None:
         """These rows of the pool cannot be picked."""
@@ -243,9 +243,9 @@ class RowStore(UnitRows):
     def map_groups(
         self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
     ) -> list[Arrays]:
-        """work(rows of the group as a store, *its arguments, workers) for each group, as parts of the checkpoint.
+        """The results of work(rows of the group as a store, *its arguments, workers) for each of these disjoint groups.
 
-        `work` is a function of a module, so that it can be sent to another machine; groups are disjoint.
+        Each is kept by the checkpoint. `work` is a function of a module, so that it can be sent to another machine.
         """
         store_of, row = self.apart(groups, checkpoint)
         room = (STATE + row) * max(map(len, groups), default=1)

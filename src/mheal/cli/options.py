@@ -59,7 +59,7 @@ class PoolOptions:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Which columns are features and which names the rows, as arguments of those who read pools."""
+        """Which columns are features and which one names the rows, as arguments of `read_pool`."""
         without, also = names(self.without) or (), names(self.also) or ()
         return dict(columns=names(self.columns), without=without, also=also, id_column=self.id)
 

@@ -38,7 +38,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, the pool they are rows of, the labels' number and classes, the model in words, and the times."""
+    """The picks, their pool, the number and the classes of labels, the model in words, and the seconds taken."""
 
     picks: Selection
     source: Source
@@ -52,7 +52,7 @@ class Result:
 class Job:
     """A request that is carried out, with a folder for intermediate results.
 
-    resume : whether they are kept though there is no memory limit
+    resume : whether intermediate results are kept also without a memory limit
     unfinished : the checkpoints, which the caller ends when the picks are written
     """
 

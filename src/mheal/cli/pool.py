@@ -121,7 +121,7 @@ def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> 
 
 
 def counted(counts: dict[str, int]) -> str:
-    """Classes and their numbers, the first ten."""
+    """The first ten classes, each with its number of labels."""
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 

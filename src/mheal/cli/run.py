@@ -62,7 +62,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
 
 
 def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -> None:
-    """Repeat the run that a record describes, from the same files; its picks go to the file that it is named after."""
+    """Repeat the run of a record from the same files; by default its picks go to the file the record is named after."""
     record = read_record(path)
     request = requested(record, path, typed)
     for name, now in checksums(request).items():

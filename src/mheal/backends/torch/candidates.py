@@ -80,9 +80,9 @@ class TorchCandidates:
         self, picks: TorchPicks, known: Sequence[torch.Tensor], room: "Callable[[], CachedCandidates]", size: int,
         fewest: int = 0,
     ) -> None:  # fmt: skip
-        """`seen` is how many picks a score has seen; `room` gives a place in the cache for `size` rows.
+        """`known`: rows, weights as candidates and once picked, squared lengths, scores, picks that these account for.
 
-        The front holds `fewest` rows at least.
+        `room` gives a place in the cache for `size` rows. The front holds `fewest` rows at least.
         """
         self.rows, self.weight, self.placed, self.norm2, self.score, self.seen = known
         self.picks, self.room, self.size, self.fewest = picks, room, size, fewest
