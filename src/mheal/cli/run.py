@@ -23,7 +23,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     """Pick and write. If the picks differ from the `recorded` ones, nothing is written."""
     form = format_of(output.file, output.format)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
-    new = not os.path.exists(folder)  # unlike Path.exists, also where we may not look
+    new = not os.path.exists(folder)  # Path.exists raises an error where we may not look
     job = Job(request, console, folder, resume=output.checkpoint is not None)
     with Outputs(output.files, request.inputs, force=output.force) as outputs:
         try:

@@ -18,10 +18,10 @@ from .statistics import Floats
 
 FOLDS = 5
 MIN_LABELS = 20  # with fewer, a learning curve is noise
-NEIGHBOURS = 10_000  # rows of the pool that are looked at for the weights of the labelled rows
-LEVEL, WIDTH = 0.8, 1.645  # share of the cases in which intervals hold the truth; standard deviations to their ends
+NEIGHBOURS = 10_000  # at most this many rows of the pool decide the weights of the labelled rows
+LEVEL, WIDTH = 0.8, 1.645  # share of cases in which the interval holds the truth; half its width in standard deviations
 MOST = 1_000_000  # labels; nobody plans for more
-CHECKED = 10  # times the labels there are: so far the intervals were measured (benchmarks/labels/plan)
+CHECKED = 10  # intervals were measured up to this many times the present labels (benchmarks/labels/plan)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Resampled:
     def fit(self) -> "CurveFit":
         """The power law through the estimated error, by least squares on logarithmic scales."""
         effective = float(1 / np.square(self.weights).sum())
-        x, error = np.log(self.labels), np.log(np.maximum(1 - self.accuracy, 1 / effective))  # one is always wrong
+        x, error = np.log(self.labels), np.log(np.maximum(1 - self.accuracy, 1 / effective))  # at least one error
         c = max(0.0, -float(np.polyfit(x, error, 1)[0]))
         return CurveFit(float(np.exp(error.mean() + c * x.mean())), c, len(self.y), effective)
 

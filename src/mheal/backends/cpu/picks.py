@@ -92,7 +92,7 @@ def _radii_part(
         for z in range(n):
             rows[z] = a + z
             own[z] = weight[a + z]
-        own[n:] = 0  # so that what is left of the block before counts for nothing
+        own[n:] = 0  # so that values left from the previous block do not count
         left[:] = P.dtype.type(3e38)
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):

@@ -157,7 +157,7 @@ class TorchFront(TorchCandidates):
             with torch.cuda.device_of(self.score):
                 return self.room().pick(self, limit, stop)
         found = []
-        while self.picks.count < stop and limit.beaten_by(*self.best()):  # so many rows have a front of their own
+        while self.picks.count < stop and limit.beaten_by(*self.best()):  # too many: they get their own front
             found.append(picks_from_front(self, limit, stop))
         return joined(found)
 

@@ -18,7 +18,7 @@ from .placed import Placed
 
 TOGETHER = 16  # rows added in their own precision, before float64 takes over: float32 drifts at a million rows
 BLOCK = 64  # points of one cluster that are compared with its references together
-DISTANCES = 1 << 25  # that exist at one time: enough rows to fill the blocks of a thousand clusters
+DISTANCES = 1 << 25  # in memory at a time: enough rows to fill the blocks of a thousand clusters
 FAR = 3e38  # from a point to itself, or to a reference that is not there
 NO_ROW = np.iinfo(np.int64).max
 
