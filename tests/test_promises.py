@@ -92,7 +92,8 @@ PROMISES = {
     "damaged files of the past": "fuzz/test_fuzz.py::test_what_once_broke_a_reader_is_read_or_refused_in_one_line",
     "messages are one short line":
         "runtime/test_files.py::test_messages_are_one_line_of_at_most_300_printable_characters",
-    "compare locks its folder": "cli/test_two_runs.py::test_every_file_that_a_command_writes_is_written_by_one_run",
+    "compare locks its folder":
+        "cli/test_two_runs.py::test_every_file_that_a_command_writes_is_written_by_one_run",
     "temporary files of others":
         "runtime/test_files.py::test_temporary_files_of_others_are_neither_taken_nor_swept_while_they_live",
     "links and modes are kept": "runtime/test_files.py::test_a_link_and_the_mode_of_what_is_replaced_are_kept",

@@ -42,7 +42,7 @@ def select(
         the labels if it is not fitted yet. A name such as "forest" selects one from `mheal.estimators`. Without it, a
         small classifier is fitted where the strategy needs one.
     proba : class probabilities of every row by your own model, (rows, classes), instead of `estimator`
-    utility : your own measure of how useful the label of each row is, (rows,) numbers ≥ 0, instead of a classifier
+    utility : your own estimate of how useful each row's label is, (rows,) numbers ≥ 0; replaces a model's uncertainty
     strategy : a name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`
     n_classes : the number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`
     scaling : what distances are measured on. "standard": columns of mean 0 and standard deviation 1, where a one-hot
@@ -56,8 +56,8 @@ def select(
     checkpoint : folder (or a Checkpoint) for intermediate results; the same call resumes an interrupted run
     random_state : the same integer gives the same picks, whatever the number of threads. An instance of a strategy that
         has a `random_state` of its own uses that.
-    progress : True shows a progress bar; a callable gets (done, total, description). None: a line on stderr reports
-        when the inner loops have to be compiled first.
+    progress : True shows a progress bar; a callable gets (done, total, description). None shows nothing, but announces
+        on stderr that the inner loops are being compiled.
 
     Examples
     --------

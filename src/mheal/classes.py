@@ -78,13 +78,13 @@ def as_column(labels: Any, name: str = "y") -> npt.NDArray[Any]:
 
 
 def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[Any]]:
-    """The rows among n that are not to be picked, those of them that have a label, and these labels as given.
+    """Which of n rows cannot be picked, which of these have a known class, and these classes as given.
 
-    Without y the classes are not known: all rows of `labeled` have a label, and there are no labels to return.
+    Without y no class is known: the rows of `labeled` count as labelled, and there are no classes to return.
 
     labeled : row numbers, a mask over the rows, a Selection, or None
     y : a label for each row of `labeled`, or for each of the n rows, None or NaN for a missing one. Without
-        `labeled`, the rows that have one are meant; with it, its rows without one are still being labelled
+        `labeled`, rows with a label in y are labelled; with it, its rows without one in y are still being labelled
     """
     rows = as_labeled(labeled, n)
     if y is None:

@@ -25,7 +25,7 @@ class Distinct(NamedTuple):
 def distinct(X: Any, block: int = BLOCK) -> Distinct | None:
     """Which rows of an array or tensor of floats differ from all before them; None where all do.
 
-    It is None, too, where there is NaN or infinity, which is refused elsewhere.
+    Also None if X holds NaN or infinity, which other checks refuse.
 
     block : numbers that are compared together
     """

@@ -1,4 +1,4 @@
-"""Hyperspherical energy (Eq. 1), and the distances between pairs that it is made of."""
+"""Hyperspherical energy (Eq. 1) and its potential of pairwise distances."""
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,8 @@ def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
 def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True) -> float:
     """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W (their average with `mean=True`).
 
-    The printed double sum counts i = j, which is infinite; as in its second line, pairs are i > j. Rows are
-    put on the unit sphere unless `normalize=False`. Memory is a block of rows × N, never N².
+    As printed, the double sum includes i = j, where f is infinite; as in the paper's second line, only i > j count.
+    Rows are put on the unit sphere unless `normalize=False`. Memory is a block of rows × N, never N².
 
     >>> hyperspherical_energy([[3.0, 0.0], [-1.0, 0.0]], s=2)
     0.25

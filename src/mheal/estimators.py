@@ -1,4 +1,4 @@
-"""Classifiers that learn from the labels: five known by name, or any of your own."""
+"""Classifiers that are fitted on the labels: five known by name, or any of your own."""
 
 import os
 import sys
@@ -57,7 +57,7 @@ def resolve_estimator(estimator: Any) -> Any:
     """The unfitted classifier that a name, a path or an object represents.
 
     - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
-    - "package.module:attribute": imported, from the current folder too, which is then first in `sys.path`
+    - "package.module:attribute": imported; the current folder is put first in `sys.path` unless it is there
     - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
     - a class, or a function without arguments: what it returns
     """
@@ -167,5 +167,5 @@ def single_threaded(model: Any) -> AbstractContextManager[None]:
 
 @cache
 def _threads(kind: str) -> ThreadpoolController:
-    """The thread pools of all libraries that a kind of model has loaded: finding them takes longer than a fit."""
+    """The thread pools of the libraries that a kind of model loads. Kept: finding them takes longer than a fit."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Errors that the user can fix (any other exception is a bug in mheal), and warnings about data."""
+"""Errors that the user can fix, and warnings about data. Any other exception is a bug in mheal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -40,7 +40,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def random_streams(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomState]:
-    """The same seed or stream in both of NumPy's forms."""
+    """The same random seed or stream as a Generator and as a RandomState."""
     if random_state is None or isinstance(random_state, Integral):
         try:
             return np.random.default_rng(random_state), np.random.RandomState(random_state)  # type: ignore[arg-type]

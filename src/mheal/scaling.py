@@ -1,6 +1,6 @@
-"""Rows of unit length are embeddings already: their columns share one unit, and are compared as they are.
+"""How columns are scaled. Rows of unit length are taken for embeddings, and compared as they are.
 
-If they were standardised, the last principal component would count as much as the first; `benchmarks/labels/scaling`
+Standardising them would give the last principal component as much weight as the first; `benchmarks/labels/scaling`
 measures the cost.
 """
 
@@ -21,7 +21,7 @@ def on_sphere(X: npt.NDArray[Any]) -> bool:
 
 
 def comparable(X: npt.NDArray[Any]) -> Points:
-    """X in units fit for models and distances: standardised or, on the sphere, scaled by one factor for all columns."""
+    """X scaled for models and distances: standardised or, if rows have unit length, multiplied by one factor."""
     if not on_sphere(X):
         return Points.standardized(X)
     empty = Points.raw(X[:1]).factor

@@ -42,16 +42,16 @@ class MHEAL(Strategy):
     The first picks represent the pool: each adds most to the summed similarity of all rows to their nearest pick
     (facility location). From `n_representatives` labels on, each pick is the row farthest from everything that is
     picked or labelled, where distance is relative to the local spacing, so that picks follow the density of the pool.
-    With labels or a model, rows of which the model is uncertain count more in both. `PaperMHEAL` is the published
+    With labels or a model, both steps prefer rows that the model is uncertain about. `PaperMHEAL` is the published
     algorithm.
 
     n_clusters : spherical clusters, within which the local spacing is measured. "auto": 32, fewer for pools of under
         3,200 rows.
-    density_power : power p of the density weights r^(1/p), with r the local spacing. 1 follows the density fully,
-        larger values prefer sparse regions, None uses no weights. "auto": 1.25.
+    density_power : exponent p of the density weights r^(1/p), where r is the local spacing. With 1, picks follow the
+        density of the pool; larger values put more picks in sparse regions; None uses no weights. "auto": 1.25.
     outlier_fraction : share of the rows with the largest local spacing that are picked only when nothing else is left
-    n_representatives : number of labels, those given included, that represent the pool before the others spread. Used
-        with density weights, across clusters and without balance.
+    n_representatives : how many labels, given ones included, represent the pool before later picks spread. Ignored with
+        density_power=None, balance_clusters=True or across_clusters=False.
     scaling : as in `mheal.select`. "auto": raw where rows have unit length, as many embeddings have, else standard.
     deduplicate : of rows that are equal in all columns, use only the first, and the others when nothing else is left
     balance_clusters : share the picks equally among the clusters
@@ -171,7 +171,7 @@ class MHEAL(Strategy):
         return max(0, self.n_representatives - len(labeled))
 
     def energy(self, X: Any, rows: Any) -> Scores:
-        """Energy of every beginning of these rows of X: the mean over pairs of −log of their weighted distance.
+        """Energy of the first 1, 2, … of these rows of X: the mean over pairs of −log of their weighted distance.
 
         NaN for one row alone. With an integer random_state, distances are those that `select` measures.
         """

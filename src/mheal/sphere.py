@@ -56,7 +56,7 @@ def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
 
 
 def begins_on_sphere(X: Any) -> bool:
-    """Whether the first rows of an array or a tensor have unit length: if not, the others need not be looked at."""
+    """Whether the first rows of an array or tensor have unit length. If they have not, the rest need not be checked."""
     if X.shape[0] == 0 or X.shape[1] < 2:
         return False
     head = X[:HEAD]
@@ -66,7 +66,7 @@ def begins_on_sphere(X: Any) -> bool:
 
 
 def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
-    """Whether these are all 1, or 0 for a few."""
+    """Whether all these lengths are 1, apart from some zeros, fewer than half."""
     unit = np.abs(lengths - 1) <= NEAR
     return bool((unit | (lengths == 0)).all() and 2 * unit.sum() > len(unit))
 

@@ -55,7 +55,7 @@ class Pool:
     rng : the strategy's only source of random numbers
     scaling : what distances are measured on, as in `mheal.select`; "auto": raw for rows of unit length, else standard
     random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
-    utility : how much each row counts, given by the user instead of a model; None: all the same
+    utility : how much each row counts, from the user instead of from a model; None: all rows count the same
     checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit
     """
 
@@ -93,8 +93,8 @@ class Strategy(BaseEstimator, ABC):
     Its parameters are annotated attributes, as in a dataclass, and the annotations declare which values are allowed. A
     subclass may also write its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
 
-    `kind` is how picks for smaller budgets relate to those for larger ones: "ranked": they are the first of them;
-    "one-shot": no labels are needed, but each budget has its own picks; "adaptive": picks depend on the labels so far.
+    `kind` says how picks depend on the budget. "ranked": picks for a small budget are the first picks of a larger one.
+    "one-shot": each budget has its own picks, without labels. "adaptive": picks depend on the labels so far.
     """
 
     name: ClassVar[str]

@@ -56,10 +56,9 @@ class GivenProbabilities:
 
 
 def probabilities(pool: "Pool", rows: Rows, *, numbers: int = NUMBERS) -> Scores:
-    """Class probabilities of these rows by the pool's model, columns as its classes_.
+    """Class probabilities of these rows by the pool's model, a column for each of its classes_.
 
-    For a model without probabilities: softmax of the decision values. predict_proba gets at most this many `numbers`
-    of X at a time.
+    Without predict_proba: softmax of the decision values. predict_proba gets at most `numbers` numbers at a time.
     """
     if hasattr(pool.model, "row_proba"):
         return _output(pool, "row_proba", rows)

@@ -66,7 +66,7 @@ def refuse_shape(shape: tuple[int, ...]) -> None:
 
 
 def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """The type to compute in: that of floats, for other numbers the smaller of float32 and float64 that is exact."""
+    """The type to compute in: float32 if it holds all numbers of this type exactly, else float64."""
     if dtype == np.float32 or dtype.itemsize <= 2:
         return np.float32
     return np.float64
@@ -171,7 +171,7 @@ def is_frame(X: Any) -> bool:
 
 
 def refuse_range(lengths: npt.NDArray[Any], head: npt.NDArray[Any]) -> None:
-    """Refuse rows whose squared distances would leave the range of float32: they are compared as they are.
+    """Refuse rows whose squared distances overflow or underflow in float32; they are not rescaled before.
 
     lengths : of all rows
     head : some of the rows: where all lengths are 0, they distinguish zeros from rows too short

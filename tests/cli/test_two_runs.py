@@ -98,7 +98,7 @@ SELECT = "select digits.npy -b 5 -q -o"
         ("out.csv", f"{SELECT} out.csv", f"{SELECT} link.csv", "out.csv"),
         ("vectors.npy", "embed digits.npy -q", "embed digits.csv", "vectors.npy"),
         ("curves.csv", COMPARE, COMPARE, "compare/curves.csv"),
-        ("runs.csv", "demo -b 10 --seeds 1 -q", "demo -b 20", "demo/curves.png"),
+        ("runs.csv", "demo -b 10 --seeds 1 -q", "demo -b 20", "mheal-demo/curves.png"),
     ],
 )
 def test_every_file_that_a_command_writes_is_written_by_one_run(name, line, other, where, paused, desk, capfd):

@@ -49,7 +49,6 @@ def test_codes_of_an_item_depend_on_the_seed_alone():
 
 def test_the_papers_pipeline_is_one_command(tmp_path):
     """Of a real distribution, whose entry points are those of pyproject.toml."""
-    pytest.importorskip("mheal.embed.registered")
     image = pytest.importorskip("PIL.Image")
     with (ROOT / "pyproject.toml").open("rb") as file:
         entries = tomllib.load(file)["project"]["entry-points"]["mheal.embeddings"]

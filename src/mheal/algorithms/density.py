@@ -1,8 +1,8 @@
 """Local spacing and density weights: they make a minimum-energy design follow the data instead of its outliers.
 
 Let r_i be the local spacing of row i and q_i = r_i^{1/(2p)}; minimise Σ (q_i q_j / |x_i − x_j|)^s. For large s the
-greedy step is again farthest-first, by |x − w| / (q_x q_w) (minimum-energy designs, Joseph et al. 2015). p → ∞ is the
-paper; p = 1 measures every distance relative to the local spacing √(r_i r_j); below 1 the picks collapse into the
+greedy step is farthest-first with the distance |x − w| / (q_x q_w) (minimum-energy designs, Joseph et al. 2015). p → ∞
+is the paper; p = 1 measures every distance relative to the local spacing √(r_i r_j); with p < 1 picks gather in the
 densest region.
 """
 
@@ -32,7 +32,7 @@ FEWEST = 8  # of a thinned cluster: fewer neighbours are too noisy
 
 
 class DensityWeights(NamedTuple):
-    """1/q² of each row: what squared distances are multiplied by, at either end."""
+    """1/q² of each row: a squared distance is multiplied by the weights of both its rows."""
 
     weight: Floats  # of a row that is labelled or picked
     candidate: Floats  # of a row that may be picked
@@ -58,8 +58,8 @@ def local_spacing(
 ) -> Floats:
     """r_i of each row: the mean distance to its 20 nearest neighbours inside its cluster.
 
-    Of a large cluster every s-th row serves as a possible neighbour, and 20/s neighbours are looked for, but 8 at
-    least, so that about the same ball is measured. Rows of a tiny cluster look for neighbours in the whole pool.
+    In a large cluster only every s-th row is a possible neighbour, and 20/s neighbours (at least 8) are used, so that
+    the ball has about the same size. Rows of a tiny cluster look for neighbours in the whole pool.
     """
     n = len(labels)
     most = min(references, max(FEWER, comparisons // max(1, n)))

@@ -1,7 +1,7 @@
 """Farthest-first traversal: the sequential max-min of Eq. 8, also known as k-center greedy.
 
-It is lazy. Picks only lower the score of a candidate, so a stale score is an upper bound. In each epoch the candidates
-with the largest stale scores, the front, are brought up to date; then rows are picked from the front as long as they
+It is lazy. Picks only lower the score of a candidate, so a score computed earlier is an upper bound. In each epoch the
+candidates with the largest bounds, the front, are computed anew; then rows are picked from the front as long as they
 beat the best bound outside it. The picks are exactly those of the plain loop, and ties go to the lowest row.
 """
 
@@ -141,10 +141,10 @@ def spread(
     rows: RowStore, n: int, labeled: Rows, weights: DensityWeights | None = None, lead: Rows | None = None,
     checkpoint: NullCheckpoint | None = None,
 ) -> Ranking:  # fmt: skip
-    """n rows of the whole pool, away from labelled ones (Eq. 8).
+    """n rows of the whole pool, far from labelled rows (Eq. 8).
 
-    Rows that were picked otherwise, `lead`, come first; their distances are measured as those of all others. Without
-    labels and `lead` the densest row starts.
+    `lead` are rows already chosen in another way: they come first, and their distances are measured like all others.
+    Without labels and `lead` the densest row starts.
     """
     checkpoint = checkpoint or NullCheckpoint()
     if lead is None or not len(lead):

@@ -131,7 +131,7 @@ def rotation_starts(U: Floats, center: Floats, m: int, kind: Kind, first: int) -
 
 
 def turns_of(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> Rows:
-    """Whose turn it is: the cluster with fewest labels, the largest of these, as long as it has rows.
+    """Which cluster picks next: the one with the fewest labels, of several the largest, as long as it has rows left.
 
     Any prefix is as balanced as can be: each cluster gets n/k picks, the largest ones the remainder.
     """

@@ -36,7 +36,7 @@ def to_numpy(X: Any) -> npt.NDArray[Any]:
 def open_rows(
     X: Any, scaling: str = "auto", *, device: str | None = None, checkpoint: NullCheckpoint | None = None
 ) -> Iterator[RowStore]:
-    """The scaled rows of X, for the block.
+    """The scaled rows of X as a RowStore; use in a `with` block.
 
     X : a checked pool: an array or memory map of floats (`validation.as_array`), a tensor, or a Dask array
     scaling : "raw", or "standard": columns of mean 0 and standard deviation 1. "auto" is raw where rows have unit

@@ -29,7 +29,7 @@ STATE = 120  # bytes that picking inside a group takes for each of its rows
 
 
 class Bound(NamedTuple):
-    """The best candidate elsewhere: its score and its row. Of equal scores the lower row is better."""
+    """The best candidate outside the front: its score and row. Of equal scores the lower row is better."""
 
     score: float
     row: float
@@ -44,7 +44,7 @@ NOTHING = Bound(PICKED, float("inf"))
 
 
 class Scores(NamedTuple):
-    """What is known of each candidate: squared length, an upper bound on its score, and how many picks it has seen."""
+    """What is known of each candidate: squared length, a bound on its score, and how many picks that accounts for."""
 
     norm2: Floats
     score: Floats
@@ -63,7 +63,7 @@ class Picks(Protocol):
         """The points and their weights."""
 
     def radii(self, weight: Floats) -> "tuple[Float64, Scores | None]":
-        """The largest distance left anywhere after each pick, and scores to go on from. `weight` is of candidates."""
+        """After each pick the largest distance left; and scores to go on from. `weight` is that of candidates."""
 
     def candidates(
         self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
@@ -82,10 +82,10 @@ class Front(Protocol):
     bound: Bound  # the best that the other candidates may be
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        """Pick from the front while it beats the limit, until there are `stop` picks; rows and their scores."""
+        """Pick from the front while its best beats `limit`, at most `stop` picks in all; rows and their scores."""
 
     def close(self) -> None:
-        """Hand what has become known back to the candidates that the front was taken from."""
+        """Return the scores computed in the front to the candidates it was taken from."""
 
 
 class Candidates(Protocol):
@@ -96,7 +96,7 @@ class Candidates(Protocol):
 
     @property
     def picks(self) -> Picks:
-        """What the scores refer to. Several groups of candidates may share it, and so repel each other."""
+        """The picks that scores are distances from. Groups of candidates may share them, and so keep apart."""
 
     def exclude(self, rows: Rows) -> None:
         """These rows of the pool cannot be picked."""
@@ -108,7 +108,7 @@ class Candidates(Protocol):
         """The candidates with the largest scores."""
 
     def scores(self) -> Scores | None:
-        """What a later run needs to go on exactly so; None where a run cannot be interrupted."""
+        """What a later run needs to continue with identical results; None if runs of this backend cannot be resumed."""
 
 
 def picks_from_front(candidates: Candidates, elsewhere: Bound, stop: int) -> tuple[Rows, Floats]:
@@ -169,7 +169,7 @@ class UnitRows(ABC):
         """Passes that assign every row to one of k centres."""
 
     def plus_plus(self, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
-        """k places in `rows` by k-means++ on the sphere: each the best of a few drawn by squared chord."""
+        """k places in `rows` by k-means++ on the sphere, see `seeding.plus_plus`."""
         return plus_plus(self.directions(rows), weight, k, rng)
 
 
@@ -243,9 +243,9 @@ class RowStore(UnitRows):
     def map_groups(
         self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
     ) -> list[Arrays]:
-        """work(rows of the group as a store, *its arguments, workers) for each group, as parts of the checkpoint.
+        """The results of work(rows of the group as a store, *its arguments, workers) for each of these disjoint groups.
 
-        `work` is a function of a module, so that it can be sent to another machine; groups are disjoint.
+        Each is kept by the checkpoint. `work` is a function of a module, so that it can be sent to another machine.
         """
         store_of, row = self.apart(groups, checkpoint)
         room = (STATE + row) * max(map(len, groups), default=1)
@@ -261,7 +261,7 @@ class RowStore(UnitRows):
         return [done[g] for g in range(len(groups))]
 
     def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> "tuple[Callable[[int], RowStore], int]":
-        """The rows of each group as a store, by the number of the group, and the bytes of memory that a row takes."""
+        """The rows of each group as a store, by the group's number; and the bytes of memory that a row takes."""
         return lambda g: self.subset(groups[g]), self.shape[1] * self.dtype.itemsize
 
 

@@ -8,10 +8,10 @@ from scipy import sparse
 
 
 def plus_plus(U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
-    """k rows of the unit vectors U (dense or CSR), each the best of a few drawn by squared chord to those before.
+    """k rows of the unit vectors U (dense or CSR): each step draws a few rows and keeps the best.
 
-    Rows that coincide with a seed cannot be drawn while others are left. Draws go by the content of rows, not by
-    their place, so that neither shuffling nor repeating rows instead of weighting them changes the outcome.
+    A row's chance is in proportion to its weight and its squared chord to the nearest seed. Draws go by the content of
+    rows, not by their place: neither shuffling nor repeating rows instead of weighting them changes the outcome.
     """
     order = _by_content(U)
     U, weight = U[order], weight[order]

@@ -59,7 +59,7 @@ def _options(
         print(f"mheal {__version__}")
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        ctx.get_help()  # prints
+        ctx.get_help()  # prints the help
         raise typer.Exit
 
 
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = app(words, prog_name="mheal", standalone_mode=False) or 0
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # as of `mheal … | head`, which needs no more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except Exception as raised:

@@ -27,8 +27,8 @@ STEPS = "Numbers of labels to compare at. Default: 10 to 200, at most half the p
 METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or another scorer of scikit-learn."
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html")
-SETTINGS = "settings.json"  # the record of what is in the folder
-FREE = ("mheal", "pool", "target", "strategies", "seeds", "seed")  # settings in which runs of one table may differ
+SETTINGS = "settings.json"  # the record of the files in the folder
+FREE = ("mheal", "pool", "target", "strategies", "seeds", "seed")  # runs in one folder may differ in these
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
@@ -166,7 +166,7 @@ def _budgets(listed: str | None) -> list[int] | None:
 
 
 def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
-    """The finished runs in the folder, by unit; those of other settings are refused."""
+    """The finished runs in the folder, by unit; refuses a folder with runs of other settings."""
     from ..evaluate import Curves
 
     units: dict[Unit, list[Row]] = {}
@@ -178,7 +178,7 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
 
 
 def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> None:
-    """Write all units again, by seed and then by strategy as named; a kill at any moment leaves complete units."""
+    """Write the whole file again, sorted by seed and strategy: a kill at any moment leaves a file of complete units."""
     from ..evaluate import Curves
 
     place = {name: at for at, name in enumerate(strategies)}

@@ -117,7 +117,7 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
     """The time of picking `budget` of so many rows, from samples as small as will do.
 
     measure : the seconds for a number of rows and of picks
-    quadratic : whether time grows with the square of few rows, so that small samples say little
+    quadratic : whether time grows with the square of the rows as long as they are few: small samples then say little
 
     Time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
     """

@@ -1,4 +1,4 @@
-"""`mheal strategies` and `mheal datasets`: what there is by name."""
+"""`mheal strategies` and `mheal datasets`: lists of names."""
 
 from pathlib import Path
 from typing import Annotated

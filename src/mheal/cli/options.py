@@ -20,7 +20,7 @@ COLUMNS = "Columns to use as features. Default: numbers, dates and categories, b
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
-    "sentence:NAME. Default: by the kind of items."
+    "sentence:NAME, or the name of a method that an installed package adds. Default: by the kind of items."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
@@ -59,7 +59,7 @@ class PoolOptions:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Which columns are features and which names the rows, as arguments of those who read pools."""
+        """Which columns are features and which one names the rows, as arguments of `read_pool`."""
         without, also = names(self.without) or (), names(self.also) or ()
         return dict(columns=names(self.columns), without=without, also=also, id_column=self.id)
 

@@ -38,7 +38,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, the pool they are rows of, the labels' number and classes, the model in words, and the times."""
+    """The picks, their pool, the number and the classes of labels, the model in words, and the seconds taken."""
 
     picks: Selection
     source: Source
@@ -52,7 +52,7 @@ class Result:
 class Job:
     """A request that is carried out, with a folder for intermediate results.
 
-    resume : whether they are kept though there is no memory limit
+    resume : whether intermediate results are kept also without a memory limit
     unfinished : the checkpoints, which the caller ends when the picks are written
     """
 
@@ -166,7 +166,7 @@ class Job:
         return f" with {fitted} fitted on {len(labels.rows):,} labels"
 
     def _refuse_alike(self, picks: Selection) -> None:
-        """Picks that equal a row before them gain nothing: if most do, too few rows differ to choose between them."""
+        """Refuse picks most of which equal a labelled or earlier row: too few rows differ. Fewer are reported."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
         wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
@@ -220,7 +220,7 @@ def _kept(request: Request, source: Source, labeled: Rows) -> Selection:
 
 
 def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:
-    """Images are in a folder twice by mistake; equal rows of a table may well be two items."""
+    """Whether to deduplicate. By default images, which are often in a folder twice by mistake, but not tables."""
     if request.deduplicate is not None:
         return request.deduplicate
     return True if kind == "images" and in_memory and "deduplicate" in strategy().get_params() else "auto"

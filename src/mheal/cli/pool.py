@@ -47,7 +47,7 @@ def read_with_labels(
     source = read()
     labels = labels_in(labeled, source, console)
     if answers := answers_in(options, source, labels.values, labels.rows):
-        del source  # before it is read again
+        del source  # frees its memory before it is read again
         source = read(answers=answers)
     return source, labels
 
@@ -63,7 +63,7 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
 def labels_in(
     files: str | list[str] | None, source: Source, console: Console | None = None, only_labelled: bool = True
 ) -> Labels:
-    """The labels in files, if any, numbered as the rows of X; those of rows that were left out are not there.
+    """The labels in files, if any, numbered as the rows of X; without those of rows that were left out.
 
     only_labelled : whether items without a label are left out, and there must be others; else labels are refused
     """
@@ -121,7 +121,7 @@ def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> 
 
 
 def counted(counts: dict[str, int]) -> str:
-    """Classes and their numbers, the first ten."""
+    """The first ten classes, each with its number of labels."""
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 

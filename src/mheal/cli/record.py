@@ -25,7 +25,7 @@ CLOSE = 1e-3  # relative difference of gains between types of CPU
 
 
 def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
-    """Everything about a finished run, its paths from the folder of the picks, without the address of a cluster."""
+    """Everything about a finished run, but the address of a cluster. Paths are relative to the folder of the picks."""
     packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
     gains = [round(gain, 6) if np.isfinite(gain) else None for gain in result.picks.gain.tolist()]
     return {
@@ -76,7 +76,7 @@ def _flaw(record: Any) -> str | None:
 
 
 def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
-    """The request in a record, with paths relative to this folder; options `typed` beside --rerun replace its own.
+    """The request in a record, paths relative to the current folder; options `typed` beside --rerun replace its own.
 
     A record does not decide what to connect to, which code to import, or what to read outside its folder.
     """
@@ -98,7 +98,7 @@ def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Requ
 
 
 def checksums(request: Request) -> dict[str, str]:
-    """Of the files that picks depend on, by what they are."""
+    """The checksums of the files that picks depend on, by the option that names them."""
     return {name: checksum(files) for name, files in request.inputs.items()}
 
 

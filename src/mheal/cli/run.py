@@ -20,10 +20,10 @@ from .request import Output, Request
 
 
 def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
-    """Pick and write. Picks that differ from those `recorded` are not written, since they would replace them."""
+    """Pick and write. If the picks differ from the `recorded` ones, nothing is written."""
     form = format_of(output.file, output.format)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
-    new = not os.path.exists(folder)  # unlike Path.exists, also where we may not look
+    new = not os.path.exists(folder)  # Path.exists raises an error where we may not look
     job = Job(request, console, folder, resume=output.checkpoint is not None)
     with Outputs(output.files, request.inputs, force=output.force) as outputs:
         try:
@@ -62,7 +62,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
 
 
 def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -> None:
-    """Repeat the run that a record describes, from the same files; its picks go to the file that it is named after."""
+    """Repeat the run of a record from the same files; by default its picks go to the file the record is named after."""
     record = read_record(path)
     request = requested(record, path, typed)
     for name, now in checksums(request).items():

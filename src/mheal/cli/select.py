@@ -63,7 +63,7 @@ def select(
 
 
 def _typed_again(context: typer.Context, request: Request) -> dict[str, Any]:
-    """The options that were typed beside --rerun; others than those of AGAIN are refused, since the record has them."""
+    """The options that were typed beside --rerun. Only those in AGAIN are allowed: the record has the others."""
     about_output = [field.name for field in fields(Output) if field.name != "plot"]
     typed = [
         parameter

@@ -1,7 +1,7 @@
-"""Clusters of a large pool at the price of a small one: fitted on a sample, then every row is assigned once.
+"""Clusters of a large pool: centres are fitted on a sample, then every row is assigned once.
 
-A sample also saves a pool on disk most of its passes. Without one, every iteration reads the file once, less what the
-bounds skip; starts and results are then those of the pool in memory.
+Thus a pool on disk is not read in each iteration. Without a sample every iteration reads the file once, but for rows
+that the bounds skip; the results are those of the pool in memory.
 """
 
 import numpy as np

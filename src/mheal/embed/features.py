@@ -1,4 +1,4 @@
-"""Features without a network: principal columns of numbers, edges of images.
+"""Features without a network: principal components of numbers, edges of images.
 
 Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005). A histogram has nine
 directions. Each pixel counts by the steepness of its gradient. A cell is divided by the cells around it, so that light
@@ -27,7 +27,7 @@ NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are n
 
 
 def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
-    """As many principal columns as hold 90 % of the variance, at most 64; and what they are, in words."""
+    """As many principal components as hold 90 % of the variance, at most 64; and what they are, in words."""
     from sklearn.decomposition import PCA
 
     most = min(COMPONENTS, len(X) - 1, X.shape[1])
@@ -43,7 +43,7 @@ def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
 
 
 def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple[npt.NDArray[Any], str]:
-    """Principal columns of pixels and of edges, side by side, with the same weight; and what they are, in words.
+    """Principal components of pixels and of edges, side by side, with the same weight; and what they are, in words.
 
     Of images without edges there are only pixels.
     """

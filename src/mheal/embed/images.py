@@ -153,7 +153,7 @@ def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Images of more than 8 bits in [0, 1]: divided by the smallest white that none exceeds, else by their range."""
+    """Images of more than 8 bits, scaled to [0, 1] by the smallest of WHITES that none exceeds, else by their range."""
     low, high = float(values.min()), float(values.max())
     white = next((white for white in WHITES if low >= 0 and high <= white), None)
     low, high = (0.0, float(white)) if white else (low, high)

@@ -198,7 +198,7 @@ def _sentence_features(texts: Sequence[str], name: str, progress: Progress | Non
 
 @contextmanager
 def _needing(package: str, method: str) -> Iterator[None]:
-    """While the block imports a package or loads a model, what is not there is the user's to get."""
+    """While the block runs, a missing package or model is a UserError that says how to get it."""
     try:
         yield
     except ImportError as error:

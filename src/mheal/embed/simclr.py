@@ -217,7 +217,7 @@ def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
 
 
 def lay_out_gradients(network: nn.Module) -> None:
-    """Give gradients the strides of their weights, as fused optimisers want; only axes of length 1 differ."""
+    """Give gradients the memory layout of their weights, which fused optimisers need; only axes of length 1 differ."""
     for weight in network.parameters():
         if weight.grad.stride() != weight.stride():
             weight.grad = weight.grad.as_strided(weight.shape, weight.stride())

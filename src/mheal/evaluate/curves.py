@@ -66,7 +66,7 @@ class Curves:
 
     @cached_property
     def beside(self) -> list["Curves"]:
-        """The same by accuracy and by balanced accuracy, where one class has over 60 % of the rows; else empty."""
+        """The same curves by accuracy and by balanced accuracy, if one class has over 60 % of the rows; else empty."""
         skewed = max(row.get("largest_class", 0) for row in self.rows) > SKEWED
         return [Curves(self.rows, metric) for metric in ALWAYS if skewed and metric != self.metric]
 
@@ -87,7 +87,7 @@ class Curves:
         return np.array(sorted(set.intersection(*curves)), np.int64)
 
     def seeds(self, *strategies: str) -> list[int]:
-        """The seeds that these strategies share, ascending; of all strategies if none is named."""
+        """The seeds that all these strategies share, ascending; without names, those that all strategies share."""
         return sorted(set.intersection(*(set(self._of(name)) for name in strategies or self.strategies)))
 
     def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
@@ -229,7 +229,7 @@ class Curves:
         )
 
     def summary(self, against: str = "random") -> polars.DataFrame:
-        """A row per strategy, the largest area first; null where `against` would be compared with itself.
+        """Summary of each strategy, best first. Columns that compare with `against` are null for `against` itself.
 
         aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
         saved, saved_bound : at the largest budget, see `labels_saved`; saved_median(_bound) : at the median

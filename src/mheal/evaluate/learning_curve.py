@@ -18,15 +18,15 @@ from .statistics import Floats
 
 FOLDS = 5
 MIN_LABELS = 20  # with fewer, a learning curve is noise
-NEIGHBOURS = 10_000  # rows of the pool that are looked at for the weights of the labelled rows
-LEVEL, WIDTH = 0.8, 1.645  # share of the cases in which intervals hold the truth; standard deviations to their ends
+NEIGHBOURS = 10_000  # at most this many rows of the pool decide the weights of the labelled rows
+LEVEL, WIDTH = 0.8, 1.645  # share of cases in which the interval holds the truth; half its width in standard deviations
 MOST = 1_000_000  # labels; nobody plans for more
-CHECKED = 10  # times the labels there are: so far the intervals were measured (benchmarks/labels/plan)
+CHECKED = 10  # intervals were measured up to this many times the present labels (benchmarks/labels/plan)
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """How often models that had not seen a labelled row predicted its class.
+    """How often models trained without a labelled row predict its class.
 
     labels : training sizes
     right : array of shape (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
@@ -59,7 +59,7 @@ class Resampled:
     def fit(self) -> "CurveFit":
         """The power law through the estimated error, by least squares on logarithmic scales."""
         effective = float(1 / np.square(self.weights).sum())
-        x, error = np.log(self.labels), np.log(np.maximum(1 - self.accuracy, 1 / effective))  # one is always wrong
+        x, error = np.log(self.labels), np.log(np.maximum(1 - self.accuracy, 1 / effective))  # at least one error
         c = max(0.0, -float(np.polyfit(x, error, 1)[0]))
         return CurveFit(float(np.exp(error.mean() + c * x.mean())), c, len(self.y), effective)
 
@@ -70,9 +70,9 @@ def learning_curve(
     """Accuracy against training size in a pool, estimated from its labelled rows alone.
 
     Each repetition deals the rows into five folds, each class evenly. For each fold, models are fitted on growing
-    samples of the other folds, with the classes in proportion, and are tested on the fold. Samples of less than a fifth
-    of the labels would say little. Picked rows are no random sample, so a row also counts by the number of rows in the
-    pool that are nearest to it.
+    samples of the other folds, with the classes in proportion, and are tested on the fold. The smallest sample is
+    a fifth of the labels. Picked rows are no random sample, so a row also counts by the number of rows in the pool that
+    are nearest to it.
 
     X : the pool
     y, labeled : labels and their rows, as for `mheal.select`
@@ -133,7 +133,7 @@ class Estimate(NamedTuple):
 class CurveFit:
     """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what `now` labels show.
 
-    effective : number of labels of equal weight that would be as informative
+    effective : number of equally weighted labels that give as precise an estimate
     """
 
     b: float
@@ -157,9 +157,9 @@ class CurveFit:
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
         """The expected accuracy and the ends of its interval at these numbers of labels, which rise in small steps.
 
-        The interval is symmetric around the log odds. Their variance has three parts: that of a share of n labels, what
-        it does not explain, and the extrapolation; `benchmarks/labels/plan` has measured the last two. More labels do
-        no harm, so the lower end does not fall.
+        The interval is symmetric around the log odds. Their variance is the sum of three terms: the sampling
+        error of n labels, a constant, and a term that grows with the extrapolation; the last two were measured in
+        `benchmarks/labels/plan`. More labels do no harm, so the lower end does not fall.
         """
         value, now = (1 - np.clip(self.b * n**-self.c, 1e-9, 1 - 1e-9) for n in (labels, float(self.now)))
         times = np.maximum(1, labels / self.now)

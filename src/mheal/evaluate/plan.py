@@ -16,7 +16,7 @@ from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
 HORIZON = 1000  # further labels that a plan looks at by default
-MIN_GAIN = 0.005  # in a metric, that justifies a batch of labels
+MIN_GAIN = 0.005  # a rise of a metric that justifies a batch of labels
 ENOUGH = 64  # labels from which a smaller gain is a reason to stop
 
 
@@ -44,8 +44,8 @@ class CoveragePlan:
         y = self.radius
         if len(y) < 3 or not np.isfinite(y).all() or y[-1] >= y[0]:
             return None
-        below = (y[0] - y) / (y[0] - y[-1]) - np.linspace(0, 1, len(y))  # along y, √2 times the distance
-        farthest = int(np.argmax(np.round(below, 12)))  # rounding apart, the first
+        below = (y[0] - y) / (y[0] - y[-1]) - np.linspace(0, 1, len(y))  # measured along y: √2 times the distance
+        farthest = int(np.argmax(np.round(below, 12)))  # the first of those equal but for rounding
         return farthest + 1 if below[farthest] > 1e-9 else None
 
     @property
@@ -206,7 +206,7 @@ def horizon(n_rows: int, n_labeled: int = 0, n: int | None = None) -> int:
 
 
 def check_target(target: float | None, name: str = "the target accuracy") -> None:
-    """Refuse an accuracy that is no share, such as one in percent."""
+    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
     if target is not None and not 0 < target < 1:
         hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
         raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")

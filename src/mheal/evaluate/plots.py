@@ -64,7 +64,7 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
             name, (curves.budgets[-1], end), xytext=(1.02, beside), textcoords=ax.get_yaxis_transform(),
             color=looks[name][0], va="center", fontsize=10 if name in prominent else 8.5,
             weight="bold" if name == "mheal" else "normal", annotation_clip=False,
-            parse_math=False,  # a name with two dollar signs is still a name
+            parse_math=False,  # else text between two dollar signs in a name would be a formula
         )  # fmt: skip
 
     splits = max(len(curves.seeds(name)) for name in curves.strategies)

@@ -1,12 +1,12 @@
-"""Simulated labelling: hide the labels of a data set, let each strategy pick rows to label, fit, and score.
+"""Simulated labelling: labels are hidden, each strategy picks rows, a model is trained on their labels and scored.
 
 Seed s decides everything that is random about a (strategy, seed) unit:
 
 - the split into a pool and a test set is `train_test_split(..., stratify=y, random_state=s)`;
-- every pick is `mheal.select(X[pool], n, strategy=..., random_state=s)`: of a ranked strategy one call for the largest
-  budget, of a one-shot strategy one call for each budget, of an adaptive strategy one call for each budget, with the
-  rows labelled so far and, from the strategy's `min_labels` on, their labels and the estimator fitted on them (without
-  predict_proba or decision_function it is left out, and the strategy fits its default estimator);
+- picks are those of `mheal.select(X[pool], n, strategy=..., random_state=s)`, called once for the largest budget if the
+  strategy is ranked, else once for each budget;
+- an adaptive strategy gets the rows labelled so far and, from its `min_labels` on, their labels and the estimator
+  fitted on them; an estimator without predict_proba and decision_function is left out;
 - an adaptive strategy that needs labels starts with the picks of "random", the same for all such strategies;
 - random states of the estimator that are None are set to s.
 """

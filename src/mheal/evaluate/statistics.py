@@ -55,7 +55,7 @@ def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
 
 
 def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats) -> polars.DataFrame:
-    """For each budget of a strategy, the labels that the baseline needs for the same mean value of the metric.
+    """How many labels the baseline needs for the mean value of the metric that a strategy has at each budget.
 
     ours, baseline : curves of shape (seeds, budgets), for the same seeds
 
@@ -63,8 +63,8 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
 
     labels : the budget
     needs : the baseline's number of labels; where it is only a bound, its last or first budget
-    bound : "=", or ">" (or "<") where the baseline's curve ends below (or begins above) the value
-    saved : needs − labels, negative where the strategy wastes labels
+    bound : "="; ">" if the baseline does not reach the value within its last budget; "<" if its first budget exceeds it
+    saved : needs − labels, negative if the baseline needs fewer labels; a bound if `needs` is one
     low, high : 95 % bootstrap interval of `saved` over the seeds, infinite where the baseline's curve may end below
     """
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
@@ -82,7 +82,7 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
 
 
 def median_saved(savings: polars.DataFrame) -> tuple[float, str]:
-    """Labels saved at the middle budget, the lower of two, and its bound; `savings` are the rows of a strategy."""
+    """The median over budgets of the labels saved (the lower of two), and its bound; `savings`: a strategy's rows."""
     beyond = polars.col("bound").replace_strict({"<": -np.inf, "=": 0.0, ">": np.inf})
     order = savings.sort(polars.col("saved") + beyond, "saved")
     return order.select("saved", "bound").row((len(order) - 1) // 2)

@@ -1,4 +1,4 @@
-"""Files of labels, tables and Label Studio's exports: which rows of the pool have labels, and which."""
+"""Labels from files: tables and Label Studio's exports."""
 
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ def read_labels(
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Labels are in a column `label` or `Label`; an item whose label is empty is not
     labelled. Without such a column, every item in the file counts as labelled. Several labels in one annotation are
-    joined by |. Where annotators differ, most of them decide; an item on which they are tied has no label.
+    joined by |. Where annotators differ, the most frequent label counts; an item on which they are tied has none.
 
     ids : the pool's ids, row by row, or None
     n_rows : how many rows the pool has
@@ -114,7 +114,7 @@ def match(
             continue
         outvoted += bool(rest)
         labelled[row] = first
-    notes = [f"{file}: annotators differ on {outvoted:,} items, and most of them decide"] if outvoted else []
+    notes = [f"{file}: annotators differ on {outvoted:,} items: their most frequent label counts"] if outvoted else []
     if ties:
         what = f"annotators are tied on {len(ties):,} items, which stay unlabelled"
         notes.append(f"{file}: {what}: {shortened(ties)}")

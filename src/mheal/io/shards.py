@@ -1,4 +1,4 @@
-"""Parquet shards that stay on disk: streamed into one array, which is then read in place; ids and rows when needed."""
+"""Parquet shards that are streamed into one array on disk; ids and cells are read when they are needed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -20,7 +20,7 @@ FIRST = 1 << 18  # bytes of the first rows
 
 
 def bytes_to_read(found: Located, first: int = FIRST) -> int:
-    """About how many bytes a pool takes at most while it is read; of a single .npy file none, since it is mapped.
+    """At most about how many bytes reading a pool takes; 0 for a single .npy file, which is mapped.
 
     first : bytes of the first rows, from which text files are judged
     """

@@ -118,14 +118,14 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
 
 
 def _by_reader(error: BaseException) -> bool:
-    """Whether one of READERS has raised an error, or knows it as its own."""
+    """Whether an error was raised or is defined by one of READERS."""
     frames = [frame for frame, _ in walk_tb(error.__traceback__)] if isinstance(error, Exception) else []
     by = [type(error).__module__, *(frame.f_globals.get("__name__", "") for frame in frames[-1:])]
     return any(module.partition(".")[0] in READERS for module in by)
 
 
 def allocate(file: Path) -> None:
-    """Take all of a file's size from the disk now: a full disk that is met in a memory map kills the process."""
+    """Reserve the whole size of a file on disk now: a disk that fills up under a memory map kills the process."""
     if hasattr(os, "posix_fallocate"):
         with file.open("r+b") as made:
             os.posix_fallocate(made.fileno(), 0, file.stat().st_size)

@@ -1,8 +1,8 @@
-"""Files that commands write: never in place of an input, nor of what somebody else made unless that is forced.
+"""Files that commands write. An input is never replaced; a file that mheal did not write only with `force`.
 
 A record beside the files holds the SHA-256 of what mheal wrote; a file that is there already is replaced if a record
-has its content. The record is written before the files, with their new and their old content, so that a kill at any
-moment leaves files that a record has, and none that is newer than its record.
+has its digest. The record is written first, with the digests of the new and the old content, so that a kill at any
+moment leaves files that a record knows.
 """
 
 import hashlib

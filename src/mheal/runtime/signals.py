@@ -1,4 +1,4 @@
-"""One line on stderr for signals that end a process: SIGBUS (a mapped file was cut) and SIGABRT (a library gave up)."""
+"""One line of error for signals that end a process: a mapped file is cut (SIGBUS), a library aborts (SIGABRT)."""
 
 import ctypes
 import mmap

@@ -22,7 +22,7 @@ _here = local()  # what holds for the calling thread alone
 
 
 class ProcessWide(ContextDecorator):
-    """A change to the whole process, as a context manager: the first thread in makes it, the last one out undoes it."""
+    """A change to the whole process: made by the first thread that enters, undone by the last one that leaves."""
 
     def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
         self._change, self._lock, self._inside, self._undo = change, Lock(), 0, ExitStack()

@@ -23,8 +23,8 @@ class ALDR(Strategy):
     """Uncertain and representative rows by a semi-supervised classifier; ALDR+ (Gu et al. 2021).
 
     Reconstructed from the abstract; the full text was not available. The classifier is one-vs-rest kernel ridge
-    regression. Unlabelled rows are pulled to the side they are on, in the classes' proportions among the labels,
-    until the sides no longer change. Uncertainty f² + 2|f| (with several classes f is half the margin) and
+    regression. Unlabelled rows get the class they are predicted as, in the proportions of the labels, and it is
+    fitted again, until nothing changes. Uncertainty f² + 2|f| (with several classes f is half the margin) and
     representativeness are both scaled to [0, 1]; a batch is picked one by one.
 
     beta : weight of representativeness, between 0 and 1

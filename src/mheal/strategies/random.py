@@ -28,7 +28,7 @@ class Random(Strategy):
 class Stratified(Strategy):
     """Random rows from every spherical cluster, in proportion to the cluster's size.
 
-    Rows that are labelled already count for their cluster.
+    Labelled rows count towards their cluster's share.
 
     n_clusters : number of clusters; None chooses it from the size of the pool
     """

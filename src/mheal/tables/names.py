@@ -32,7 +32,7 @@ def is_id(name: str) -> bool:
 
 
 def code(name: str, values: pl.Series) -> str | None:
-    """Why a column of numbers or words measures nothing, such as ids; None where it may measure something."""
+    """Why a column of numbers or words is a code rather than a measurement; None if it may be a measurement."""
     if CODE.search(name.lower()):
         return "a code, as of a place or a phone"
     present = values.drop_nulls()

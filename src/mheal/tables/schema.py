@@ -145,7 +145,7 @@ def _axis(table: Table, name: str) -> bool:
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
-    """The column that names the rows: `id`, or one named alike that names nearly all; none may repeat or be empty."""
+    """The column that names the rows: `id`, or a similar name with values that hardly repeat. Refuses repeated ids."""
     if named is None:
         likely = [name for name in table.types if name not in others and name.lower() in ("id", "uuid")]
         if likely or not table.in_memory:
@@ -181,7 +181,7 @@ def _names_rows(table: Table, name: str, share: float) -> bool:
 
 
 def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The features where none were chosen but `also`, and why the other columns are left out."""
+    """The features if the user chose none (`also` apart), and why each other column is left out."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")

@@ -23,7 +23,7 @@ class Table:
 
     name : what errors call it
     parts : its rows, in order: one part in memory, or one for each file, which is read only where values are needed
-    files : names of the parts, where they stay on disk; then values are not counted, as ids and texts would need
+    files : names of the parts, if they stay on disk; values are then not counted, so ids may repeat and text is refused
     converted : columns of texts or dates that were read as numbers
     """
 

@@ -35,7 +35,7 @@ DAY = 86_400_000_000  # microseconds
 
 
 class Converted(NamedTuple):
-    """Text as numbers: null where a cell is missing or no number; how it was written; and words that are no numbers."""
+    """Text read as numbers: null if a cell is missing or no number; how it was written; words that are no numbers."""
 
     values: pl.Series
     written: str

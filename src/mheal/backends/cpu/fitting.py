@@ -62,7 +62,7 @@ def _dot(x: Any, y: Any) -> Any:
 
 @part_of_kernel
 def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
-    """Take u·source[at] and its weight from centre `old` (none if negative) and give them to centre `new`.
+    """Move u·source[at] and its weight from the sum of centre `old` (none if negative) to that of centre `new`.
 
     Indices, not views: counting the references to a view makes threads wait for each other.
     """
@@ -113,13 +113,15 @@ def assign_part(
     small: Any, small_panels: Any, small_bias: Any, tolerance: float,
     label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool, G: Any, staged: Any,
 ) -> int:  # fmt: skip
-    """Assign rows lo..hi to the nearest of the unit centres C; `panels` and `small_panels` are these, packed.
+    """Assign rows lo..hi to the nearest of the unit centres C; returns how many quantized rows left two possible.
 
-    `moved` are the chords that the centres have gone since the last pass, `farthest` the longest of them. `sums` and
-    `mass` receive the change of each centre's weighted sum of unit rows and of its weight. In the `first` pass
-    there are no bounds yet, and rows are quantized; after an `exact` one, `upper` is the chord itself and not only a
-    bound on it. `small` are the quantized rows, or empty. G is scratch for BLOCK rows, `staged` a read-only view of it:
-    of the type of X, so that the tiles are compiled once. Returns how many quantized rows left two centres possible.
+    panels, small_panels : the centres, packed for exact and for quantized rows
+    moved, farthest : the chord that each centre has gone since the last pass, and the longest of them
+    small : the quantized rows, or empty
+    upper : a bound on each row's chord to its centre; after an `exact` pass the chord itself
+    sums, mass : receive the change of each centre's weighted sum of unit rows and of its weight
+    first : whether there are no bounds yet; rows are then quantized
+    G, staged : scratch for BLOCK rows, and a read-only view of it: of the type of X, so that tiles are compiled once
     """
     wide_vectors()
     k, d = sums.shape

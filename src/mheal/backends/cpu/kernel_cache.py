@@ -1,8 +1,8 @@
 """Compiled kernels on disk, so that only the first run on a machine compiles.
 
-numba's own cache stops a run where its files are damaged, cannot be written, or have no folder. Here that only costs
-the time to compile. Each file is named after all that its content depends on and holds its own checksum; it appears
-as a whole. Folders are those that numba would use, then one for this user beside other temporary files, then none.
+numba's own cache stops a run where its files are damaged, cannot be written, or have no folder. Here the kernel is then
+compiled again. Each file is named after all that its content depends on and holds its own checksum; it appears as a
+whole. Folders are those that numba would use, then one for this user beside other temporary files, then none.
 """
 
 import hashlib

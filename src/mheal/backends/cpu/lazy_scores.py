@@ -1,6 +1,6 @@
 """The loops behind the lazy traversal: scores against picks, stale ones caught up, and the picking itself.
 
-A score is a squared distance to the nearest pick so far times both weights; `seen` is how many picks it has seen. Ties
+A score is a squared distance to the nearest pick times both weights; it accounts for the first `seen` picks. Ties
 go to the lowest row, so order is by (score, −row) throughout.
 """
 
@@ -136,7 +136,7 @@ def _reaching(score: Any, bound: Any, out: Any) -> int:
 
 
 def stale(front: Rows, seen: npt.NDArray[np.int32], t: int) -> Rows:
-    """Those of the front that have not seen all t picks, by how many they have seen, then by row."""
+    """Rows of the front whose scores do not account for all t picks, by how many they account for, then by row."""
     front = front[seen[front] < t]
     return front[np.argsort(seen[front].astype(np.min_scalar_type(t)), kind="stable")]  # numbers of 16 bits sort fast
 

@@ -61,7 +61,7 @@ def _squares(S: Any, w: int, norm2: Any, P_norm2: Any, P_weight: Any, least: Any
 
 @finite_part
 def _fall(S: Any, w: int, weight: Any, score: Any, worst: Any) -> None:
-    """Scores fall with each pick; worst[j] is raised to the largest left after pick j.
+    """Lower the scores of rows with each pick, and raise worst[j] to the largest score left after pick j.
 
     The largest is kept lane by lane: numba vectorises no maximum over a list.
     """
@@ -92,7 +92,7 @@ def _radii_part(
         for z in range(n):
             rows[z] = a + z
             own[z] = weight[a + z]
-        own[n:] = 0  # so that what is left of the block before counts for nothing
+        own[n:] = 0  # so that values left from the previous block do not count
         left[:] = P.dtype.type(3e38)
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):

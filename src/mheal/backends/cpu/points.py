@@ -21,7 +21,7 @@ class Points(Staged, RowStore):
     def assign(self, centers: Floats) -> Labels:
         labels = np.empty(self.shape[0], np.int32)
 
-        def part(span: tuple[int, int]) -> None:  # by parts, so that nothing but its label is kept of a row
+        def part(span: tuple[int, int]) -> None:  # by parts: only the labels are kept
             lo, hi = span
             some = Points(self.X[lo:hi], self.offset, self.scale, self.factor[:0])
             fitting = CpuFitting(some, len(centers), quantize=False)

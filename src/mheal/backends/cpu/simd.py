@@ -25,7 +25,7 @@ def part_of_kernel(function: Callable[..., Any], finite: bool = False) -> Any:
     finite : neither infinities nor NaNs can occur
     """
     fastmath = True if finite else FASTMATH
-    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what Python would call it by takes long to compile
+    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # wrappers for Python take long to compile
     return njit(nogil=True, fastmath=fastmath, error_model="numpy", **alone)(function)
 
 

@@ -43,7 +43,7 @@ SIZES = Sizes()
 
 @kernel
 def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
-    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; an empty array means no change."""
+    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; steps whose array is empty are left out."""
     wide_vectors()
     d = X.shape[1]
     for z in range(n):
@@ -90,7 +90,7 @@ def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> 
 
 @dataclass(frozen=True)
 class Staged:
-    """The rows (X[i] − offset)·scale·factor[i]; an empty array means no change.
+    """The rows (X[i] − offset)·scale·factor[i]; steps whose array is empty are left out.
 
     X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or infinity are
     refused by the first pass over them.

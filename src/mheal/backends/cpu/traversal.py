@@ -1,8 +1,8 @@
 """The lazy farthest-first traversal on the CPU: most distances are never computed, the rest by BLAS.
 
 Three nested sets are used: the pool, where nearly all scores are stale; the front, the few per cent with the largest
-stale scores; and the hundred largest of the front, which alone are exact after every pick. A pick is taken from the
-last as long as it beats every bound outside. Ties go to the lowest row, so order is by (score, −row) throughout.
+stale scores; and the hundred largest of the front, which alone are exact after every pick. Picks are taken from the
+hundred as long as they beat every bound outside. Ties go to the lowest row, so order is by (score, −row) throughout.
 """
 
 from collections.abc import Sequence

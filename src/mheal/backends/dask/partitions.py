@@ -48,7 +48,7 @@ def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
 
 
 def writable(value: Any) -> Any:
-    """Arrays, those of a named tuple too, as kernels are compiled for: what came over the network is read-only."""
+    """Arrays (also in a named tuple) made writable, as kernels need them: those that came over the network are not."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
     return type(value)(*map(writable, value)) if hasattr(value, "_fields") else value
@@ -133,7 +133,7 @@ class Partitions:
         return out
 
     def refuse_nonfinite(self, found: Sequence[npt.NDArray[Any]]) -> None:
-        """Raise the error for the first partition where something found is not finite: tasks know no rows."""
+        """Raise the error for the first partition where something found is not finite: tasks know no row numbers."""
         for part, first, numbers in zip(self.parts, self.first, found, strict=False):
             if not np.isfinite(numbers).all():
                 refuse_nonfinite(self.client.compute(part).result(), int(first))

@@ -161,7 +161,7 @@ class DaskFitting:
 
 
 def _lengths(points: Points) -> Floats:
-    """NaN for all where one is not finite; the client finds its row."""
+    """The length of each row; all NaN if one is not finite: the client then finds out which."""
     try:
         return points.norms()
     except UserError:
@@ -176,7 +176,7 @@ def _total(points: Points, rows: Rows | None) -> Float64:
 def _spacing(
     points: Points, first: int, labels: Labels, known: list[tuple[Rows, Floats]], neighbours: list[int]
 ) -> Floats:
-    """Mean distance of each row to the references of its label, of which rows and points are known."""
+    """Mean distance of each row to the references of its label; `known` are their rows and points, by label."""
     out = np.empty(len(labels), points.dtype)
     order, ends = grouped(labels, len(known))
     for c in np.flatnonzero(np.diff(ends)).tolist():

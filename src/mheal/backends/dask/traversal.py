@@ -1,7 +1,6 @@
 """Farthest-first traversal on a cluster: workers keep the scores, the client picks among the best of them.
 
-In an epoch every partition brings those rows up to date that reach a bound, and sends the best of them to the client,
-where they are the front.
+In each epoch every partition updates the scores that reach a bound, and sends its best rows to the client: the front.
 """
 
 from collections.abc import Sequence
@@ -117,11 +116,11 @@ class Traversal:
             candidates.kept = DaskFront(candidates, fronts, g, bounds[g])
 
     def _columns(self, results: Sequence[Future]) -> list[list[Future]]:
-        """The two results of each task one by one, on the workers."""
+        """The first results of all tasks, and the second ones; they stay on the workers."""
         return [self.pool.run(getitem, zip(results, strict=True), [i]) for i in range(2)]
 
     def _bounds(self) -> Floats:
-        """For each group a score that about one row in FRONT_SHARE reaches, or that all rows do where they are few."""
+        """For each group a score that about one row in FRONT_SHARE reaches; all rows of a small group reach it."""
         score = np.concatenate(self.samples)
         bounds = np.full(len(self.sizes), PICKED, self.store.dtype)
         for g, n in enumerate(self.sizes):
@@ -220,7 +219,7 @@ def _advance_epoch(
     points: Points, first: int, candidate: Floats, placed: Floats, group: Labels, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
-    """Bring up to date what reaches its group's bound; the best of it, `room` rows in each group, is the front."""
+    """Update the scores that reach their group's bound; the best rows, at most `room` per group, form the front."""
     known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
     own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
     score, n = own.score, len(before.score)
@@ -244,7 +243,7 @@ def _append(picked: Picked | None, more: Picked) -> Picked:
 
 
 def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
-    """The best rows of each group; then the best that found no room: its score (or PICKED), and it (or NOWHERE)."""
+    """The best rows of each group; of the others the best score (or PICKED), and whose it is (or NOWHERE)."""
     limit, left = np.full(len(room), PICKED, score.dtype), np.full(len(room), NOWHERE)
     kept = []
     for g in range(len(room)):

@@ -2,9 +2,9 @@
 
 All candidates have stale scores, which are upper bounds. The few per cent with the largest, the front, are gathered and
 caught up by matrix products; of these, again, the few with the largest; and so on, until they fit the device's cache.
-From those rows are picked as long as they beat everything outside, in bursts, without waiting for the device. A burst
-may run past the point where a candidate outside would be next: those picks are discarded, and the scores go back to
-what they were before it. Ties go to the lowest row.
+Rows are picked from these as long as they beat everything outside, in bursts, without waiting for the device. A burst
+may pick too many: picks made after a row outside should have come are discarded, and scores are again those before the
+burst. Ties go to the lowest row.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,9 +80,9 @@ class TorchCandidates:
         self, picks: TorchPicks, known: Sequence[torch.Tensor], room: "Callable[[], CachedCandidates]", size: int,
         fewest: int = 0,
     ) -> None:  # fmt: skip
-        """`seen` is how many picks a score has seen; `room` gives a place in the cache for `size` rows.
+        """`known`: rows, weights as candidates and once picked, squared lengths, scores, picks that these account for.
 
-        The front holds `fewest` rows at least.
+        `room` gives a place in the cache for `size` rows. The front holds `fewest` rows at least.
         """
         self.rows, self.weight, self.placed, self.norm2, self.score, self.seen = known
         self.picks, self.room, self.size, self.fewest = picks, room, size, fewest
@@ -157,7 +157,7 @@ class TorchFront(TorchCandidates):
             with torch.cuda.device_of(self.score):
                 return self.room().pick(self, limit, stop)
         found = []
-        while self.picks.count < stop and limit.beaten_by(*self.best()):  # so many rows have a front of their own
+        while self.picks.count < stop and limit.beaten_by(*self.best()):  # too many: they get their own front
             found.append(picks_from_front(self, limit, stop))
         return joined(found)
 

@@ -18,7 +18,7 @@ from .placed import Placed
 
 TOGETHER = 16  # rows added in their own precision, before float64 takes over: float32 drifts at a million rows
 BLOCK = 64  # points of one cluster that are compared with its references together
-DISTANCES = 1 << 25  # that exist at one time: enough rows to fill the blocks of a thousand clusters
+DISTANCES = 1 << 25  # in memory at a time: enough rows to fill the blocks of a thousand clusters
 FAR = 3e38  # from a point to itself, or to a reference that is not there
 NO_ROW = np.iinfo(np.int64).max
 
@@ -58,10 +58,9 @@ def _squared_chords(U: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
 
 def blocks_of(labels: torch.Tensor, k: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rows 0..n−1 in blocks of places for rows of one label < k, ascending. The device is not waited for.
+    """Rows 0..n−1, ascending, in blocks of `size` places for rows of one label < k; does not wait for the device.
 
-    The row in each place (blocks, size), 0 in empty ones; whether there is one, since the last block of a label may
-    have empty places; and whose block it is (blocks,): an empty block has a label past the last.
+    Returns the row in each place (blocks, size), 0 if it is empty; which are not; each block's label, k without one.
     """
     n, device = len(labels), labels.device
     owner, order = torch.sort(labels, stable=True)
@@ -125,7 +124,7 @@ class TorchFitting:
 
 
 def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> torch.Tensor:
-    """Which row c of C has the largest z·c for each row z of Z, the first of equal ones; so many products at a time."""
+    """Which row c of C has the largest z·c for each row z of Z, the first of equals; `scores` products at a time."""
     if Z.is_cuda and Z.dtype == torch.float32 and (best_column := _fused_kernel()) is not None:
         index: torch.Tensor = best_column(Z, C)[1]
         return index

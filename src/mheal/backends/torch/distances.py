@@ -7,9 +7,9 @@ from .determinism import full_precision
 from .placed import Placed
 from .rows import Sizes
 
-DIFFERENCES = 1 << 26  # numbers in flight where distances are made of differences
+DIFFERENCES = 1 << 26  # numbers in memory at a time when distances are sums of squared differences
 FEW_COLUMNS = 8  # up to here products would lose precision and gain no speed
-CANCELS = 1e-4  # of the squared length: smaller squared distances are made of differences, or in float64
+CANCELS = 1e-4  # squared distances below this share of the squared length are recomputed by differences, or in float64
 ROUNDING = 1e-12  # what cancellation leaves, in float64, of a pick's distance from itself
 
 

@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-ROWS, COLUMNS, DEPTH = 128, 64, 32  # of a block of scores, and of what is multiplied at a time
+ROWS, COLUMNS, DEPTH = 128, 64, 32  # of a block of scores; columns multiplied at a time
 WARPS, STAGES = 4, 3  # of those tried, the fastest on an H200
 
 

@@ -54,7 +54,7 @@ class Placed:
         return type(self)(self.rows, self.offset, self.scale, self.inverse_lengths)
 
     def chunks(self, rows: Index | None = None) -> Iterator[tuple[int, torch.Tensor]]:
-        """These rows in order, by default all: where each chunk begins, and it. Not to be written to, nor kept."""
+        """These rows (by default all) in chunks: the first place and the points of each. Do not change or keep them."""
         if rows is None:
             for lo, X in self.rows.chunks():
                 yield lo, self._transformed(X, slice(lo, lo + len(X)))
@@ -64,7 +64,7 @@ class Placed:
                 yield lo, self.gather(at[lo:hi])
 
     def pieces(self, size: int) -> Iterator[tuple[slice, torch.Tensor]]:
-        """All rows in order, at most so many at a time: which, and they."""
+        """All rows in order, at most `size` at a time: which they are, and their points."""
         for lo, Z in self.chunks():
             for at in range(0, len(Z), size):
                 part = Z[at : at + size]
