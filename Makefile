@@ -4,7 +4,7 @@ JOBS ?= 2
 DEMO ?= build/demo
 UNDER ?=
 BIN := .venv/bin
-WRITERS := */runtime/files.py,*/runtime/outputs.py,*/runtime/checkpoint.py,*/cli/record.py,*/cli/run.py,*/io/write.py,*/mheal/selection.py
+WRITERS := */runtime/files.py,*/runtime/outputs.py,*/runtime/checkpoint.py,*/cli/run.py,*/io/write.py,*/mheal/selection.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test coverage boundscheck lowest test-reproduction reproduce lint bench docs clean

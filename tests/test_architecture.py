@@ -28,7 +28,7 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-MOST_LINES = 16_630  # all files together; it may only fall, to 15,000
+MOST_LINES = 16_370  # all files together; it may only fall, to 15,000
 FLOOR = {part: i for i, parts in enumerate(FLOORS) for part in parts}
 
 

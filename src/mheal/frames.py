@@ -22,7 +22,8 @@ def frame_pool(
 
     Where all rows are kept, these are None, and `labeled` and y are as given.
     """
-    from .tables.frames import as_polars, frame_features, repeating
+    from .tables.features import frame_features
+    from .tables.table import as_polars, repeating
 
     n, frame = len(frame), as_polars(frame)
     rows, known, labels = split_labels(labeled, y, n)

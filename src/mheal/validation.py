@@ -29,7 +29,7 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
     if is_frame(X):
-        from .tables.frames import frame_features
+        from .tables.features import frame_features
 
         made = frame_features(X, stacklevel=4)
         if made.kept is not None:

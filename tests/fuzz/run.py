@@ -23,7 +23,7 @@ sys.path[:0] = [str(Path(__file__).parent.parent)]
 from fuzz.damage import damaged  # noqa: E402
 from fuzz.readers import READERS  # noqa: E402
 from mheal.exceptions import LONGEST, UserError  # noqa: E402
-from mheal.runtime.signals import last_words  # noqa: E402
+from mheal.runtime.native import last_words  # noqa: E402
 
 GAVE_UP = 77  # exit status where a library ended the process, which the command reports in a line
 

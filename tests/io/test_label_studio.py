@@ -18,11 +18,10 @@ from PIL import Image
 
 from mheal import Selection
 from mheal.cli import main
-from mheal.io.dask_parquet import read_on_cluster
 from mheal.io.label_studio import config, set_up
 from mheal.io.labels import read_labels
 from mheal.io.read import read_pool
-from mheal.io.shards import stream_shards
+from mheal.io.shards import read_on_cluster, stream_shards
 from mheal.io.write import render
 from mheal.runtime.checkpoint import Checkpoint
 

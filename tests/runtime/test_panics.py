@@ -88,7 +88,7 @@ def test_an_abort_while_stderr_is_held_back_is_one_line():
     code = """
 import os
 from mheal.runtime.files import reading
-from mheal.runtime.signals import last_words
+from mheal.runtime.native import last_words
 with last_words(7), reading("a.parquet"):
     os.abort()
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mheal.runtime.signals import last_words
+from mheal.runtime.native import last_words
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a system without SIGBUS")
 CUT_WHILE_IN_USE = """
@@ -44,7 +44,7 @@ def test_a_damaged_file_on_which_a_library_gives_up_gets_one_line(tmp_path):
 
 
 def test_handlers_are_put_back():
-    code = "import os; from mheal.runtime.signals import last_words\nwith last_words(2): pass\nos.abort()"
+    code = "import os; from mheal.runtime.native import last_words\nwith last_words(2): pass\nos.abort()"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGABRT
     with last_words(2):
         pass

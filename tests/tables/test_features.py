@@ -5,9 +5,8 @@ import pytest
 
 from mheal.exceptions import UserError, UserTypeError
 from mheal.tables.features import features
-from mheal.tables.frames import as_polars
 from mheal.tables.schema import choose
-from mheal.tables.table import Table
+from mheal.tables.table import Table, as_polars
 
 ROWS = 40
 

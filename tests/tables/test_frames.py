@@ -7,7 +7,7 @@ import pytest
 
 import mheal
 from mheal.exceptions import DataWarning, UserError, UserTypeError
-from mheal.tables.frames import as_polars
+from mheal.tables.table import as_polars
 from mheal.validation import as_array
 
 

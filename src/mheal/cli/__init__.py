@@ -13,7 +13,7 @@ import typer
 
 from .._version import __version__
 from ..exceptions import UserError
-from ..runtime.signals import last_words
+from ..runtime.native import last_words
 from .compare import compare
 from .console import harmless
 from .demo import demo

@@ -86,8 +86,7 @@ def compare(
     of_labels = repr((labelled.tolist(), labels.tolist())).encode()
     settings: dict[str, Any] = dict(
         mheal=__version__, pool=pool, target=target, estimator=estimator, metric=metric, max_pool=max_pool,
-        columns=names(options.columns), without=names(options.without), id=options.id, text=options.text,
-        embed=options.embed,
+        columns=options.columns, without=options.without, id=options.id, text=options.text, embed=options.embed,
         pool_sha256=checksum(source.files), labels_sha256=hashlib.sha256(of_labels).hexdigest(),
         features=f"{source.features}; {DEFAULT_SCALING}", strategies=chosen, seeds=seeds, seed=seed,
     )  # fmt: skip
@@ -124,7 +123,6 @@ def compare(
                 count += 1
                 progress(count, len(units), "comparing")
     except KeyboardInterrupt:
-        count = len({*units} & _found(out, settings).keys())
         console.print(f"{count} of {len(units)} runs are kept in {out}: the same command resumes from there")
         raise
     note = (
@@ -169,11 +167,23 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
     """The finished runs in the folder, by unit; refuses a folder with runs of other settings."""
     from ..evaluate import Curves
 
+    if not (file := folder / FILES[0]).exists():
+        return {}
+    remedy = "choose another --out, or delete that folder"
+    try:
+        before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
+    except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        lacking = "is there, but no settings.json with all settings of its runs"
+        raise UserError(f"{file} {lacking}: {remedy}") from error
+    if changed is not None:
+        was, now = ("unset" if value is None else value for value in (before[changed], settings[changed]))
+        others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
+        option = f"--{changed.replace('_', '-')} {was} instead of {now}"
+        raise UserError(f"{folder} holds runs with {others.get(changed, option)}: {remedy}")
     units: dict[Unit, list[Row]] = {}
-    if (file := folder / FILES[0]).exists():
-        _refuse_others(folder, settings)
-        for row in Curves.from_csv(file).rows:
-            units.setdefault((row["strategy"], row["seed"]), []).append(row)
+    for row in Curves.from_csv(file).rows:
+        units.setdefault((row["strategy"], row["seed"]), []).append(row)
     return units
 
 
@@ -184,21 +194,3 @@ def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> 
     place = {name: at for at, name in enumerate(strategies)}
     order = sorted(units, key=lambda unit: (unit[1], place.get(unit[0], len(place)), unit[0]))
     Curves([row for unit in order for row in units[unit]]).save_csv(file)
-
-
-def _refuse_others(folder: Path, settings: dict[str, Any]) -> None:
-    remedy = "choose another --out, or delete that folder"
-    try:
-        before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        changed = next((name for name in settings if name not in FREE and before[name] != settings[name]), None)
-    except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        lacking = "is there, but no settings.json with all settings of its runs"
-        raise UserError(f"{folder / FILES[0]} {lacking}: {remedy}") from error
-    if changed is not None:
-        was, now = (
-            ",".join(value) if isinstance(value, list) else "unset" if value is None else str(value)
-            for value in (before[changed], settings[changed])
-        )
-        others = dict(pool_sha256="another pool", labels_sha256="other labels", features=f"other features ({was})")
-        option = f"--{changed.replace('_', '-')} {was} instead of {now}"
-        raise UserError(f"{folder} holds runs with {others.get(changed, option)}: {remedy}")

@@ -1,39 +1,78 @@
-"""What picking costs: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
+"""What reading and picking cost: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
 
 import math
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
-from ..io.locate import locate
-from ..io.sizes import bytes_to_read
-from ..runtime.memory import headroom, resident
+from ..io.locate import Located, locate
+from ..io.tables import read_frame
+from ..runtime.files import reading
+from ..runtime.memory import headroom, resident, unpacked
 from ..runtime.progress import as_progress
 from ..strategies import get
+from ..tables.schema import MAX_CATEGORIES
 from ..validation import working_dtype
 from .console import size
+from .options import Request
 from .pool import read, say_source
-from .request import Request
 
-ROW_NUMBERS = 16  # bytes of whole numbers that picking keeps for each row,
-ROW_FLOATS = 5  # and floats
+READER = 60_000_000  # bytes that Polars itself takes
+READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
+COPIES, CELL = 2, 16  # of a text file and of its columns in memory, and bytes for each number in X; both measured
+WORDS, EMBEDDED = 16, 1_200  # TF-IDF takes this multiple of the bytes of the texts, and this many bytes a text
+IMAGE, PIXEL = 50_000, 8  # bytes of an image at its common size, and of a pixel that is decoded
+SHEET = 8  # peak of reading a workbook, as a multiple of its XML
+FIRST = 1 << 18  # bytes of the first rows, from which text files are judged
+ROW_NUMBERS, ROW_FLOATS = 16, 5  # picking keeps for each row whole numbers of this many bytes, and this many floats
 SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
-MODEL = 200_000_000  # bytes that a model takes to predict a part of the pool,
-MODEL_ROW = 16  # and for each row
+MODEL, MODEL_ROW = 200_000_000, 16  # bytes that a model takes to predict a part of the pool, and for each row
 MARGIN = 1.1  # what a process has in memory differs from run to run
 SMALL, MEDIUM, LARGE = 2_000, 20_000, 80_000  # rows on which time is measured
 SHARE, TINY = 8, 100  # a sample is at most this part of the pool, unless that is tiny;
 PICKED = 2  # the picks are at most this part of the sample
 LITTLE = 60.0  # seconds of which an upper bound will do
+
+
+def bytes_to_read(found: Located) -> int:
+    """At most about how many bytes reading a pool takes; 0 for a single .npy file, which is mapped."""
+    files, total = found.files, sum(file.stat().st_size for file in found.files)
+    if found.form == ".npy":
+        return 0 if len(files) == 1 else 2 * total
+    if found.form in (".npz", ".xlsx"):
+        with reading(files[0]):
+            return (2 if found.form == ".npz" else SHEET) * sum(map(unpacked, files))
+    if found.form == "images":
+        from ..embed.images import in_chunks, opened
+
+        seen = in_chunks(lambda file: opened(file, lambda image: image.width * image.height), files, "", None)
+        return IMAGE * len(files) + PIXEL * max((pixels for pixels in seen if not isinstance(pixels, str)), default=0)
+    if found.form == ".parquet":
+        from ..io.shards import expected_shape
+
+        return READER + READING * 8 * math.prod(expected_shape(files))
+    share = total / max(1, min(FIRST, files[0].stat().st_size))
+    if found.form == ".txt":
+        with reading(files[0]), files[0].open("rb") as content:
+            return READER + WORDS * total + int(EMBEDDED * share * (1 + content.read(FIRST).count(b"\n")))
+    try:
+        frame = read_frame(files[0], most=FIRST)
+    except UserError:  # the last of the first rows is cut; other errors come when all are read
+        return READER + WORDS * total
+    different = [column.n_unique() for column in frame if column.dtype == pl.String]
+    width = frame.width - len(different) + sum(count for count in different if count <= MAX_CATEGORIES)
+    numbers = len(frame) * width + sum(int(column.list.len().sum()) for column in frame if column.dtype == pl.List)
+    texts = 0 if width else WORDS * frame.estimated_size() + EMBEDDED * len(frame)
+    return READER + int(COPIES * total + share * (COPIES * frame.estimated_size() + CELL * numbers + texts))
 
 
 def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bool = False) -> int:
@@ -84,9 +123,10 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 def print_forecast(request: Request, console: Console) -> None:
     """Read the pool, measure, and print what picking from it takes."""
+    strategy = get(request.strategy)
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
-    if get(request.strategy).needs_model or get(request.strategy).needs_labels:
+    if strategy.needs_model or strategy.needs_labels:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
     source = read(request, console, request.seed)
     say_source(request.pool, source, console)
@@ -95,9 +135,16 @@ def print_forecast(request: Request, console: Console) -> None:
     budget = request.count(len(X))
     if budget > len(X):
         raise UserError(f"a budget of {budget:,} exceeds the {len(X):,} rows of {request.pool}: give a smaller one")
+
+    def measure(rows: int, n: int) -> float:
+        sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
+        start = perf_counter()
+        select(sample, n, **request.how)
+        return perf_counter() - start
+
     with as_progress(True, console) as progress:
         progress(0, 0, "measuring on samples")
-        found = estimate(partial(_measured, request, X), len(X), budget, get(request.strategy).quadratic)
+        found = estimate(measure, len(X), budget, strategy.quadratic)
     print(
         f"Picking {budget:,} of {len(X):,} rows should take {'at most' if found.bound else 'about'} "
         f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(bytes_needed)} of memory. "
@@ -135,11 +182,3 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
         return Estimate(bound, measured)
     slope = max(0.0, taken[LARGE] - taken[MEDIUM]) / (LARGE - MEDIUM)
     return Estimate(taken[LARGE] + slope * (rows - LARGE), LARGE, bound=False)
-
-
-def _measured(request: Request, X: npt.NDArray[Any], rows: int, n: int) -> float:
-    """The seconds for n picks from a random sample."""
-    sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
-    start = perf_counter()
-    select(sample, n, **request.how)
-    return perf_counter() - start

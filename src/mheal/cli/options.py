@@ -1,10 +1,13 @@
-"""Options that several commands share, what their text means, and options that are declared as a dataclass."""
+"""The options of the commands: those that several share, those of `mheal select` as data, and what their text means."""
 
+import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial, wraps
+from importlib import import_module
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,11 +27,54 @@ EMBED = (
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
+BUDGET = "Number of rows to pick, or a share of the rows that can be picked, such as 10%."
+STRATEGY = "A name from mheal strategies."
+CLUSTERS = "Number of clusters: the number of classes, if you know it. Default: by the size of the pool."
+ESTIMATOR = f"Model fitted on your labels; from 64 labels on, rows that it is uncertain about are preferred: {MODELS}."
+SCALING = (
+    "Scaling before distances are measured: standard (columns of variance 1), unit (these, then rows of length 1), raw "
+    "(none), or auto (raw where rows have length 1, else standard)."
+)
+RESUMED = "Folder for intermediate results: an interrupted run resumes there. Default with --max-memory: beside --out."
+SCHEDULER = "Dask cluster that picks from .parquet files: local, or tcp://host:8786."
+OUT = "File of the picks; - is standard output. Default: picks.csv."
+FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the picks). Default: by the name of --out."
+ESCAPED = "In CSV, put ' before text that a spreadsheet would run as a formula (= + - @)."
 POOL = typer.Argument(
     metavar="POOL",
     help="A .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern.",
     show_default=False,
 )
+INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
+
+
+def names(listed: str | None) -> list[str] | None:
+    """The names in a comma-separated option."""
+    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def paths(typed: str | list[str] | None) -> list[str]:
+    """The paths in an option that may be given once, several times or not at all."""
+    return [typed] if isinstance(typed, str) else typed or []
+
+
+def parse_size(text: str) -> int:
+    """Bytes in '4GB', '500MB' or '1.5 GiB'."""
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    number = float(match[1]) if match else 0.0
+    if match is None or number <= 0:
+        raise UserError(f"cannot read the size {text!r}: write it like 4GB or 500MB")
+    return int(number * (1024 if match[3] else 1000) ** (" KMGT".index(match[2].upper() or " ")))
+
+
+def parse_budget(text: str) -> int | str:
+    """A number of rows, or a share of those that can be picked, such as 10%."""
+    share = re.fullmatch(r"(\d+\.?\d*) ?%", text)
+    if share and 0 < float(share[1]) <= 100:
+        return text
+    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        raise typer.BadParameter(f"{text!r} is neither a number of rows nor a share of them such as 10%")
+    return int(text)
 
 
 def option(metavar: str | None, help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
@@ -36,12 +82,16 @@ def option(metavar: str | None, help: str, *flags: str, panel: str | None = None
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
+known = partial(import_module, "mheal.strategies")  # loaded on first use
+_feature = partial(option, panel="Features of the pool")
+_picking = partial(option, panel="Picking")
+_writing = partial(option, panel="Output")
+running = partial(option, panel="Large pools and long runs")
 Labeled = Annotated[list[str] | None, option("FILE", LABELED)]
 Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
 Force = Annotated[bool, option(None, FORCE, "--force")]
-_feature = partial(option, panel="Features of the pool")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,42 +114,97 @@ class PoolOptions:
         return dict(columns=names(self.columns), without=without, also=also, id_column=self.id)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request(PoolOptions):
+    """The options of `mheal select` that decide which rows are picked. Paths are as typed.
+
+    Only --rerun does without a pool and a budget: `select` refuses other requests without them.
+    """
+
+    pool: Annotated[str, POOL] = None  # type: ignore[assignment]
+    budget: Annotated[Any, option("N", BUDGET, "--budget", "-b", parser=parse_budget)] = None
+    labeled: Labeled = None
+    strategy: Annotated[str, _picking("NAME", STRATEGY, autocompletion=lambda: known().names())] = "mheal"
+    classes: Annotated[int | None, _picking("K", CLUSTERS, "--clusters", "--classes", min=1)] = None
+    estimator: Annotated[str | None, _picking("NAME", ESTIMATOR)] = None
+    proba: Annotated[str | None, _picking("FILE", "Class probabilities of every row, instead of --estimator.")] = None
+    keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None
+    deduplicate: Annotated[bool | None, _picking(None, "Use only the first of equal rows. Default: of images.")] = None
+    scaling: Annotated[str, _picking("NAME", SCALING)] = "auto"
+    max_memory: Annotated[str | None, running("4GB", "Memory limit; .npy and .parquet files may be larger.")] = None
+    scheduler: Annotated[str | None, running("ADDRESS", SCHEDULER)] = None
+    device: Annotated[str | None, running("NAME", "cpu, or a device of torch such as cuda (mheal[deep]).")] = None
+    seed: Seed = 0
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes that the process may use."""
+        return None if self.max_memory is None else parse_size(str(self.max_memory))
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How to pick, whatever the pool and the labels: arguments of `mheal.select`."""
+        return dict(strategy=self.strategy, n_classes=self.classes, scaling=self.scaling, random_state=self.seed)
+
+    @property
+    def paths(self) -> dict[str, list[str]]:
+        """The paths of the files that are read, as typed, by the option that names them."""
+        return {name: typed for name in INPUTS if (typed := paths(getattr(self, name)))}
+
+    def moved(self, start: Path, to: Path) -> "Request":
+        """The same with paths that were relative to the folder `start` made relative to `to`."""
+        changes: dict[str, Any] = {}
+        for name, typed in self.paths.items():
+            moved = [path if os.path.isabs(path) else os.path.relpath(start / path, to) for path in typed]
+            changes[name] = moved if name == "labeled" else moved[0]
+        return replace(self, **changes)
+
+    def count(self, free: int) -> int:
+        """How many of the free rows to pick."""
+        if isinstance(self.budget, int):
+            return self.budget
+        return max(1, round(free * float(self.budget.rstrip(" %")) / 100))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What comes out, and where."""
+
+    out: Annotated[str | None, _writing("FILE", OUT, "--out", "-o")] = None
+    format: Annotated[str | None, _writing("NAME", FORMATS)] = None
+    plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None
+    force: Force = False
+    escape_formulas: Annotated[bool, _writing(None, ESCAPED, "--escape-formulas")] = False
+    checkpoint: Annotated[Path | None, running("FOLDER", RESUMED)] = None
+
+    @property
+    def file(self) -> str:
+        """The file of the picks; "-" is standard output."""
+        return self.out or "picks.csv"
+
+    @property
+    def files(self) -> list[tuple[str, Path]]:
+        """The file of the picks and the picture, each with its option."""
+        picks = [] if self.file == "-" else [("--out", Path(self.file))]
+        return picks if self.plot is None else [*picks, ("--plot", self.plot)]
+
+
 def from_fields(command: Callable[..., None]) -> Callable[..., None]:
     """The command as Typer takes it: the fields of an argument that is a dataclass are options of their own."""
-    arguments = signature(command).parameters
     kinds: dict[str, Any] = {name: kind for name, kind in command.__annotations__.items() if is_dataclass(kind)}
-    groups = {name: signature(kind) for name, kind in kinds.items()}
+    groups = {name: signature(kind).parameters for name, kind in kinds.items()}
 
     @wraps(command)
     def run(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = kinds[name](**{field: given.pop(field) for field in group.parameters})
+        for name, fields in groups.items():
+            given[name] = kinds[name](**{field: given.pop(field) for field in fields})
         command(**given)
 
     options = [
         one.replace(kind=Parameter.KEYWORD_ONLY)
-        for name, argument in arguments.items()
-        for one in (groups[name].parameters.values() if name in groups else [argument])
+        for name, argument in signature(command).parameters.items()
+        for one in (groups[name].values() if name in groups else [argument])
     ]
     run.__signature__ = Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in options}
     return run
-
-
-def names(listed: str | None) -> list[str] | None:
-    """The names in a comma-separated option."""
-    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
-
-
-def paths(typed: str | list[str] | None) -> list[str]:
-    """The paths in an option that may be given once, several times or not at all."""
-    return [typed] if isinstance(typed, str) else typed or []
-
-
-def parse_size(text: str) -> int:
-    """Bytes in '4GB', '500MB' or '1.5 GiB'."""
-    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
-    number = float(match[1]) if match else 0.0
-    if match is None or number <= 0:
-        raise UserError(f"cannot read the size {text!r}: write it like 4GB or 500MB")
-    return int(number * (1024 if match[3] else 1000) ** (" KMGT".index(match[2].upper() or " ")))

@@ -30,10 +30,8 @@ from ..tables.names import is_answer
 from ..tables.schema import choose
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
+from .options import Request
 from .pool import answers_in, labels_in, read, read_with_labels, say_labels, say_source
-from .request import Request
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -75,10 +73,15 @@ class Job:
         return Result(picks, source, len(labels.rows), classes, model, seconds)
 
     @property
+    def strategy(self) -> type[Strategy]:
+        """The strategy that picks."""
+        return get(self.request.strategy)
+
+    @property
     def queries_model(self) -> bool:
         """Whether a model may be queried: one of the labels, or the user's own."""
-        strategy, request = get(self.request.strategy), self.request
-        return (strategy.needs_model or strategy.uses_model) and bool(request.labeled or request.proba)
+        able = self.strategy.needs_model or self.strategy.uses_model
+        return able and bool(self.request.labeled or self.request.proba)
 
     def _read(self) -> tuple[Source, Labels]:
         """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels.
@@ -86,18 +89,19 @@ class Job:
         What streaming leaves in memory is freed when other memory is needed, and so does not count.
         """
         request, limit = self.request, self.request.memory_limit
-        here = partial(read, request, self.console, request.seed)
+        anywhere = partial(read, request, self.console, request.seed)
+        if request.scheduler is not None:
+            anywhere = partial(_on_cluster, request)
         if limit is None or request.scheduler is not None:
-            anywhere = here if request.scheduler is None else partial(_on_cluster, request)
             return read_with_labels(anywhere, request, request.labeled, self.console)
-        if not get(request.strategy).limits_memory:
+        if not self.strategy.limits_memory:
             able = ", ".join(name for name in strategies() if get(name).limits_memory)
             raise UserError(f"{request.strategy} does not work within --max-memory: use {able}, or leave it out")
         present = memory.resident()
         if shards := shards_to_stream(request.pool, limit, present):
             source, labels = self._streamed(shards, limit, present)
         else:
-            source, labels = read_with_labels(here, request, request.labeled, self.console)
+            source, labels = read_with_labels(anywhere, request, request.labeled, self.console)
             present = memory.resident()
         X, mapped = source.X, isinstance(source.X, np.memmap)
         refuse_small_limit(limit, present, X.shape, X.dtype, mapped=mapped, model=self.queries_model)
@@ -128,7 +132,7 @@ class Job:
 
     def _pick(self, source: Source, labels: Labels) -> tuple[Selection, str]:
         """The picks, and the model that was used, in words."""
-        request, strategy, n = self.request, get(self.request.strategy), len(source.X)
+        request, n = self.request, len(source.X)
         rows, y = labels.rows, labels.values
         kept = _kept(request, source, rows)
         if len(kept) and (y is not None or request.labeled is None):  # kept picks have no labels yet
@@ -139,28 +143,38 @@ class Job:
             from ..backends.dask import connected
 
             cluster, y = connected(request.scheduler), None  # a cluster picks without a model
-        with as_progress(True, self.console) as progress, cluster, _memory_errors(), self._warnings() as unused:
-            stages = None
-            if self.resume or (request.max_memory is not None and strategy.resumable):
-                stages = Checkpoint(self.folder / "picks", None, progress)
-                self.unfinished.append(stages)
-            budget = request.count(n - len(rows)) - len(kept)
+        resumable = self.resume or (request.max_memory is not None and self.strategy.resumable)
+        deduplicate: bool | Literal["auto"] = "auto"
+        if request.deduplicate is not None:
+            deduplicate = request.deduplicate
+        elif source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params():
+            deduplicate = True  # images, unlike rows of tables, are often in a folder twice by mistake
+        budget = request.count(n - len(rows)) - len(kept)
+        with (
+            as_progress(True, self.console) as progress, cluster, _memory_errors(),
+            warnings.catch_warnings(record=True) as warned,
+        ):  # fmt: skip
+            warnings.simplefilter("always", FewLabelsWarning)
+            stages = Checkpoint(self.folder / "picks", None, progress) if resumable else None
+            self.unfinished += [] if stages is None else [stages]
             progress(0, 0, f"picking {budget:,} of {n:,} rows")
             picks = api.select(
                 source.X, budget, labeled=np.concatenate([rows, kept.indices]), y=y, estimator=request.estimator,
-                proba=_proba(request, source), device=request.device,
-                deduplicate=_deduplicate(request, strategy, source.kind, stages is None),
+                proba=_proba(request, source), device=request.device, deduplicate=deduplicate,
                 memory_limit=request.memory_limit, checkpoint=stages, progress=progress, **request.how,
             )  # fmt: skip
+        for warning in warned:
+            self.console.print(str(warning.message))
         self._refuse_alike(picks)
-        return kept + picks, "" if unused else self._model(strategy, labels)
+        unused = any(issubclass(warning.category, FewLabelsWarning) for warning in warned)
+        return kept + picks, "" if unused else self._model(labels)
 
-    def _model(self, strategy: type[Strategy], labels: Labels) -> str:
+    def _model(self, labels: Labels) -> str:
         """The model that is used, in words."""
         request = self.request
         if request.proba is not None:
             return f" with the probabilities in {request.proba}"
-        fitted = request.estimator or (strategy.default_estimator if self.queries_model else None)
+        fitted = request.estimator or (self.strategy.default_estimator if self.queries_model else None)
         if fitted is None or labels.values is None or request.scheduler is not None:
             return ""
         return f" with {fitted} fitted on {len(labels.rows):,} labels"
@@ -176,38 +190,25 @@ class Job:
         if alike:
             self.console.print(f"{wrong}: the last {alike} picks gain nothing")
 
-    @contextmanager
-    def _warnings(self) -> Iterator[list[str]]:
-        """Print the library's warnings that labels or a model are not used; afterwards, the list holds them."""
-        unused: list[str] = []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", FewLabelsWarning)
-            yield unused
-        for warning in caught:
-            if issubclass(warning.category, FewLabelsWarning):
-                unused.append(str(warning.message))
-                self.console.print(unused[-1])
-            else:
-                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
 
 def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
     """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are needed."""
+    from ..io.shards import read_on_cluster
+
     for option in ("text", "embed", "max_memory", "device"):
         if getattr(request, option) is not None:
             name = option.replace("_", "-")
             raise UserError(f"--scheduler and --{name} do not go together: leave out --{name}")
     try:
-        from ..io.dask_parquet import read_on_cluster
+        return read_on_cluster(request.pool, **request.features, answers=answers)
     except ImportError as error:
         raise UserError("--scheduler needs Dask: pip install 'mheal[dask]'") from error
-    return read_on_cluster(request.pool, **request.features, answers=answers)
 
 
-def _kept(request: Request, source: Source, labeled: Rows) -> Selection:
+def _kept(request: Request, source: Source, labeled: npt.NDArray[np.int64]) -> Selection:
     """The earlier picks that are kept, as rows of the pool as it is now."""
     if request.keep is None:
-        return Selection.of(np.empty(0, np.int64))
+        return Selection.of([])
     old, now = Selection.load(request.keep), labels_in(request.keep, source, only_labelled=False).rows
     if len(now) != len(old):
         raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
@@ -217,13 +218,6 @@ def _kept(request: Request, source: Source, labeled: Rows) -> Selection:
     if len(both):
         raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
     return Selection(now, old.cluster, old.gain, old.radius, old.reason)
-
-
-def _deduplicate(request: Request, strategy: type[Strategy], kind: str, in_memory: bool) -> bool | Literal["auto"]:
-    """Whether to deduplicate. By default images, which are often in a folder twice by mistake, but not tables."""
-    if request.deduplicate is not None:
-        return request.deduplicate
-    return True if kind == "images" and in_memory and "deduplicate" in strategy().get_params() else "auto"
 
 
 def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:

@@ -17,7 +17,7 @@ from ..io.read import read_pool
 from ..io.sheet import cells_of
 from ..io.source import Source
 from ..runtime.progress import as_progress
-from ..tables.frames import repeating
+from ..tables.table import repeating
 from ..validation import as_array
 from .options import PoolOptions, names, paths
 

@@ -1,31 +1,44 @@
-"""Runs a request of `mheal select`: picks, then writes the picks and beside them a record, to repeat the run from."""
+"""Runs a request of `mheal select`: picks, then writes the picks and a record, from which the run can be repeated."""
 
+import json
 import os
 import sys
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import numpy as np
 from rich.console import Console
 
+from .._version import __version__
 from ..exceptions import UserError
+from ..io.fingerprint import fingerprint
 from ..io.label_studio import set_up
 from ..io.write import format_of, render
-from ..runtime.outputs import SUFFIX, Outputs
+from ..runtime.checkpoint import digest
+from ..runtime.files import reading
+from ..runtime.outputs import FILES, SUFFIX, Outputs, checksum
 from ..strategies import get
+from .options import Output, Request, parse_budget
 from .pick import Job, Result
-from .record import checksums, describe, difference, read_record, requested
-from .request import Output, Request
+from .pool import inputs
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars")
+KINDS: dict[str, type] = {"mheal": str, "features": str, "cluster": bool}
+KINDS |= dict.fromkeys(("parameters", "sha256", "packages", "picks", FILES), dict)
+CLOSE = 1e-3  # relative difference of gains between types of CPU
 
 
 def run(request: Request, output: Output, console: Console, recorded: dict[str, Any] | None = None) -> Result:
     """Pick and write. If the picks differ from the `recorded` ones, nothing is written."""
     form = format_of(output.file, output.format)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
-    new = not os.path.exists(folder)  # Path.exists raises an error where we may not look
     job = Job(request, console, folder, resume=output.checkpoint is not None)
-    with Outputs(output.files, request.inputs, force=output.force) as outputs:
+    files = inputs(request.pool, request.proba, labeled=request.labeled, keep=request.keep)
+    with Outputs(output.files, files, force=output.force) as outputs:
         try:
             result = job.carry_out()
             if recorded is not None and (why := difference(result, recorded)):
@@ -35,15 +48,14 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
             for stages in job.unfinished:  # the picks are written: there is nothing left to resume
                 stages.end()
         except KeyboardInterrupt:
-            if os.path.exists(folder):
+            if os.path.exists(folder):  # Path.exists raises an error where we may not look
                 console.print(f"Intermediate results are in {folder}: the same command resumes from there")
             raise
         finally:
             for stages in job.unfinished:
                 stages.close()
-            if new or job.unfinished:
-                with suppress(OSError):  # it is not there, or holds intermediate results
-                    folder.rmdir()
+            with suppress(OSError):  # it is not there, or holds intermediate results
+                folder.rmdir()
     avoided = f", away from the {result.labeled:,} labelled rows" if result.labeled else ""
     console.print(
         f"{len(result.picks):,} picks by {get(request.strategy).title}{result.model}{avoided}; "
@@ -88,3 +100,96 @@ def _write(request: Request, result: Result, output: Output, outputs: Outputs, f
     if output.file == "-":
         sys.stdout.buffer.write(contents[0])
         sys.stdout.buffer.flush()
+
+
+def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
+    """Everything about a finished run, but the address of a cluster. Paths are relative to the folder of the picks."""
+    packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
+    picks = result.picks
+    gains = [round(gain, 6) if np.isfinite(gain) else None for gain in picks.gain.tolist()]
+    return {
+        "mheal": __version__,
+        "parameters": asdict(replace(request.moved(Path.cwd(), file.parent.resolve()), scheduler=None)),
+        "cluster": request.scheduler is not None,
+        "features": result.source.features,
+        "rows": len(result.source.X),
+        "columns": int(result.source.X.shape[1]),
+        "labeled": result.labeled,
+        "skipped": len(result.source.skipped),
+        "sha256": checksums(request),
+        "fingerprint": fingerprint(result.source, picks.indices),
+        "picks": {"count": len(picks), "rows_sha256": digest(picks.indices.astype("<i8")), "gain": gains},
+        "seconds": {name: round(value, 3) for name, value in result.seconds.items()},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "packages": {name: version(name) for name in packages},
+    }
+
+
+def read_record(file: Path) -> dict[str, Any]:
+    """A record, which may come from somebody else: it is refused unless all of it is there and of its type."""
+    with reading(file):
+        record = json.loads(file.read_text(encoding="utf-8"))
+    if (flaw := _flaw(record)) or not file.name.endswith(SUFFIX):
+        wrong = f"{file} is not a record of mheal select ({flaw or 'by its name'})"
+        raise UserError(f"{wrong}: give the file NAME{SUFFIX} beside the picks")
+    parse_budget(str(record["parameters"]["budget"]))
+    return record
+
+
+def _flaw(record: Any) -> str | None:
+    """What is missing from a record, or of another type."""
+    if not isinstance(record, dict):
+        return "no names"
+    if wrong := [name for name, kind in KINDS.items() if not isinstance(record.get(name), kind)]:
+        return wrong[0]
+    gains, parameters = record["picks"].get("gain"), record["parameters"]
+    if not isinstance(gains, list) or not all(isinstance(gain, int | float | None) for gain in gains):
+        return "gain"
+    hints = get_type_hints(Request) | {"budget": int | str, "labeled": list | None}
+    wrong = [*({"pool", "budget"} - parameters.keys()), *(parameters.keys() - hints.keys())]
+    for name, value in parameters.items():
+        words = value if isinstance(value, list) else [str(value)]
+        strange = not all(isinstance(word, str) and "\0" not in word for word in words)
+        if strange or not isinstance(value, hints.get(name, object)):
+            wrong.append(name)
+    return wrong[0] if wrong else None
+
+
+def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
+    """The request in a record, paths relative to the current folder; options `typed` beside --rerun replace its own.
+
+    A record does not decide what to connect to, which code to import, or what to read outside its folder.
+    """
+    folder = file.parent.resolve()
+    request = Request(**record["parameters"]).moved(folder, Path.cwd())
+    outside = {
+        name: ", ".join(paths)
+        for name, paths in request.paths.items()
+        if not all(Path(path).resolve().is_relative_to(folder) for path in paths)
+    }
+    foreign = {name: value for name in ("estimator", "embed") if ":" in (value := getattr(request, name) or "")}
+    address = {"scheduler": "a cluster"} if record["cluster"] or request.scheduler is not None else {}
+    for name, value in {**outside, **foreign, **address}.items():
+        if name not in typed and not value.startswith("simclr:"):
+            option = "the pool" if name == "pool" else f"--{name}"
+            why = "outside its folder" if name in outside else "which is not taken from a file"
+            raise UserError(f"{file} names {value} as {option}, {why}: if you trust that, give {option} beside --rerun")
+    return replace(request, **typed)
+
+
+def checksums(request: Request) -> dict[str, str]:
+    """The checksums of the files that picks depend on, by the option that names them."""
+    files = inputs(request.pool, request.proba, labeled=request.labeled, keep=request.keep)
+    return {name: checksum(named) for name, named in files.items()}
+
+
+def difference(result: Result, record: dict[str, Any]) -> str | None:
+    """Why the picks are not the recorded ones, in words; None if they are. Gains may differ between types of CPU."""
+    if result.source.features != record["features"]:
+        return f"which are of {record['features']}, and now it is {result.source.features}"
+    recorded, picks = record["picks"], result.picks
+    gains, finite = np.array(recorded["gain"], float), np.where(np.isfinite(picks.gain), picks.gain, np.nan)
+    same = gains.shape == finite.shape and np.allclose(finite, gains, rtol=CLOSE, atol=1e-5, equal_nan=True)
+    if same and digest(picks.indices.astype("<i8")) == recorded.get("rows_sha256"):
+        return None
+    return f"which mheal {record['mheal']} made on {record['packages']}"

@@ -8,8 +8,7 @@ import typer
 
 from ..exceptions import UserError
 from .console import messages
-from .options import Quiet, from_fields, option
-from .request import INPUTS, Output, Request, running
+from .options import INPUTS, Output, Quiet, Request, from_fields, option, running
 
 RERUN = (
     "Repeat the run that this record describes. Files outside its folder, a cluster, and an estimator or embedding of "

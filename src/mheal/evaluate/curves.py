@@ -190,10 +190,7 @@ class Curves:
         return polars.concat(parts)
 
     def labels_saved(self, against: str = "random") -> polars.DataFrame:
-        """Labels saved by every other strategy at equal values of the metric, over shared seeds.
-
-        strategy, labels : of the row; needs, bound, saved, low, high : see `mheal.evaluate.statistics.labels_saved`
-        """
+        """Labels saved by every other strategy, over shared seeds, see `mheal.evaluate.statistics.labels_saved`."""
         if against not in self._saved:  # a thousand resamples each, and a report needs them three times
             types = dict(strategy=str, labels=int, needs=float, bound=str, saved=float, low=float, high=float)
             found = {name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)}
@@ -209,8 +206,7 @@ class Curves:
         """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
 
         difference, low, high : mean difference to `against` and its 95 % t interval
-        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies for the area, and over
-            all strategies and budgets for the budgets. Wilcoxon's p cannot fall below 2/2ⁿ with n seeds
+        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies, for the budgets over these too
         """
         tests = []
         for name in self.others(against):
@@ -231,9 +227,8 @@ class Curves:
     def summary(self, against: str = "random") -> polars.DataFrame:
         """Summary of each strategy, best first. Columns that compare with `against` are null for `against` itself.
 
-        aulc, aulc_half : mean height of the curve and half its 95 % t interval; rank : mean place
-        saved, saved_bound : at the largest budget, see `labels_saved`; saved_median(_bound) : at the median
-        p_holm : t test on the area, corrected for the number of strategies
+        aulc, aulc_half, rank : mean height of the curve, half its 95 % t interval, and mean place
+        saved, saved_bound, p_holm : at the largest budget, see `labels_saved`; p of the area, see `significance`
         """
         ranks, savings = self.ranks(), self.labels_saved(against)
         tested = self.significance(against).filter(metric="aulc")

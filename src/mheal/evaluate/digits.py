@@ -1,9 +1,7 @@
 """What `mheal demo` makes of scikit-learn's digits: an experiment, and example files for all commands.
 
-In the experiment, each split keeps 70 % of the 1,797 digits as the pool, by class, and tests on the rest. The model is
-scikit-learn's logistic regression with its defaults, run to convergence, on pixels standardised over the whole pool
-(which needs no labels). Smaller budgets use the first picks of the largest; the published algorithm, whose clusters
-depend on the budget, picks anew for each.
+Each split keeps 70 % of the 1,797 digits as the pool, by class, and tests on the rest. The model is scikit-learn's
+logistic regression, on pixels standardised over the whole pool.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,7 +78,7 @@ def write_files(folder: Path) -> list[str]:
 
     Returns their names, the folder of images as one.
     """
-    contents = {**_digits(), **_images(), "texts.txt": _texts()}
+    contents = _examples()
     for name, content in contents.items():
         file = folder / name
         if file.exists() and not (file.is_file() and file.read_bytes() == content):
@@ -91,37 +89,26 @@ def write_files(folder: Path) -> list[str]:
     return list(dict.fromkeys(Path(name).parts[0] for name in contents))
 
 
-def _digits() -> dict[str, bytes]:
+def _examples() -> dict[str, bytes]:
+    """The content of the example files, the same on every machine."""
+    from PIL import Image
+
     X, y = load_digits(return_X_y=True)
     rows = np.arange(0, len(X), LABELED)
     ids = np.array([f"d{row:04}" for row in range(len(X))])
     pixels = {f"p{j}": column for j, column in enumerate(X.T.astype(int))}
-    table = polars.DataFrame({"id": ids, **pixels, "label": y})
-    labels = polars.DataFrame({"row": rows, "id": ids[rows], "label": y[rows]})
     proba = LogisticRegression(max_iter=300).fit(X[rows], y[rows]).predict_proba(X)
+    images = [Image.fromarray((row * 15).astype(np.uint8).reshape(8, 8)) for row in X[:IMAGES]]
+    topics, rng = [words.split() for words in TOPICS], np.random.default_rng(0)
+    texts = [" ".join(rng.choice(topics[at % len(topics)], 8)) for at in range(TEXTS)]
     return {
-        "digits.csv": table.write_csv().encode(),
+        "digits.csv": polars.DataFrame({"id": ids, **pixels, "label": y}).write_csv().encode(),
         "digits.npy": _bytes(lambda file: np.save(file, X.astype(np.float32))),
-        "labels.csv": labels.write_csv().encode(),
-        "proba.npy": _bytes(lambda file: np.save(file, proba.round(4))),  # the same on every machine
+        "labels.csv": polars.DataFrame({"row": rows, "id": ids[rows], "label": y[rows]}).write_csv().encode(),
+        "proba.npy": _bytes(lambda file: np.save(file, proba.round(4))),
+        **{f"images/{y[at]}/{at:03}.png": _bytes(partial(im.save, format="PNG")) for at, im in enumerate(images)},
+        "texts.txt": "".join(f"{text}\n" for text in texts).encode(),
     }
-
-
-def _images() -> dict[str, bytes]:
-    from PIL import Image
-
-    digits = load_digits()
-    made = {}
-    for at, (pixels, label) in enumerate(zip(digits.images[:IMAGES], digits.target, strict=False)):
-        image = Image.fromarray((pixels * 15).astype(np.uint8))
-        made[f"images/{label}/{at:03}.png"] = _bytes(partial(image.save, format="PNG"))
-    return made
-
-
-def _texts() -> bytes:
-    rng = np.random.default_rng(0)
-    topics = [words.split() for words in TOPICS]
-    return "".join(" ".join(rng.choice(topics[at % 3], 8)) + "\n" for at in range(TEXTS)).encode()
 
 
 def _bytes(write: Callable[[BytesIO], None]) -> bytes:

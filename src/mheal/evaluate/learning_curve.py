@@ -28,8 +28,8 @@ CHECKED = 10  # intervals were measured up to this many times the present labels
 class Resampled:
     """How often models trained without a labelled row predict its class.
 
-    labels : training sizes
-    right : array of shape (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
+    labels : (n_sizes,) training sizes
+    right : (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
     weights : of the labelled rows, with sum 1: half of it 1/n_labels, half the share of the pool nearest to the row
     y : the labels
     """
@@ -67,17 +67,14 @@ class Resampled:
 def learning_curve(
     X: Any, y: Any, estimator: Any = "logistic", *, labeled: Any = None, repeats: int = 5, seed: int = 0
 ) -> Resampled:
-    """Accuracy against training size in a pool, estimated from its labelled rows alone.
+    """Accuracy against training size in the pool X, estimated from its labelled rows alone.
 
     Each repetition deals the rows into five folds, each class evenly. For each fold, models are fitted on growing
     samples of the other folds, with the classes in proportion, and are tested on the fold. The smallest sample is
-    a fifth of the labels. Picked rows are no random sample, so a row also counts by the number of rows in the pool that
-    are nearest to it.
+    a fifth of the labels. Picked rows are no random sample, so a row also counts by the rows of X nearest to it.
 
-    X : the pool
     y, labeled : labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
-    repeats, seed : how often the rows are dealt, and how
     """
     pool = as_array(X)
     _, rows, y = split_labels(labeled, y, len(pool))
@@ -100,15 +97,10 @@ def learning_curve(
             for i, size in enumerate(labels):
                 fitted = fit_model(model, seed, X[train[:size]], y[train[:size]])
                 right[test, i] += predict(fitted, X[test]) == y[test]
-    return Resampled(labels, right / repeats, _weights(pool, rows, seed), y)
-
-
-def _weights(X: npt.NDArray[Any], rows: npt.NDArray[np.int64], seed: int) -> Floats:
-    """Of these rows: half the share of the pool that is nearest to the row, half 1/n."""
-    points, all_rows = comparable(X), np.random.default_rng(seed).permutation(len(X))[:NEIGHBOURS]
-    nearest = pairwise_distances_argmin(points.take(all_rows), points.take(rows))
-    share = np.bincount(nearest, minlength=len(rows)) / len(all_rows)
-    return np.asarray((share + 1 / len(rows)) / 2)
+    points, some = comparable(pool), np.random.default_rng(seed).permutation(len(pool))[:NEIGHBOURS]
+    nearest = pairwise_distances_argmin(points.take(some), points.take(rows))
+    share = np.bincount(nearest, minlength=len(rows)) / len(some)
+    return Resampled(labels, right / repeats, (share + 1 / len(rows)) / 2, y)
 
 
 def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -157,9 +149,9 @@ class CurveFit:
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
         """The expected accuracy and the ends of its interval at these numbers of labels, which rise in small steps.
 
-        The interval is symmetric around the log odds. Their variance is the sum of three terms: the sampling
-        error of n labels, a constant, and a term that grows with the extrapolation; the last two were measured in
-        `benchmarks/labels/plan`. More labels do no harm, so the lower end does not fall.
+        The interval is symmetric around the log odds. Their variance has three terms: the sampling error, a constant,
+        and one that grows with the extrapolation; the last two were measured in `benchmarks/labels/plan`. More labels
+        do no harm, so the lower end does not fall.
         """
         value, now = (1 - np.clip(self.b * n**-self.c, 1e-9, 1 - 1e-9) for n in (labels, float(self.now)))
         times = np.maximum(1, labels / self.now)

@@ -24,8 +24,7 @@ ENOUGH = 64  # labels from which a smaller gain is a reason to stop
 class CoveragePlan:
     """How well picks cover the pool, against their number; needs no labels.
 
-    radius : coverage radius after 1, 2, …, n picks: the largest distance of any row to its nearest pick, relative to
-        the local spacing
+    radius : (n,) after each pick the largest distance of any row to its nearest pick, relative to the local spacing
     n_labeled : rows that were labelled before
     target : accuracy to reach, or None
     """
@@ -36,16 +35,15 @@ class CoveragePlan:
 
     @cached_property
     def knee(self) -> int | None:
-        """Picks at which the radius turns from falling steeply to falling slowly, as in Kneedle.
+        """Picks at which the radius turns from falling steeply to falling slowly, as in Kneedle; None without such.
 
-        Both axes are scaled to [0, 1]; the knee is the point farthest below the chord from the first point to the last,
-        the first of several such. None where no point lies below it: the radius is straight, bulges or does not fall.
+        It is the first of the points farthest below the chord from the first point to the last.
         """
         y = self.radius
         if len(y) < 3 or not np.isfinite(y).all() or y[-1] >= y[0]:
             return None
         below = (y[0] - y) / (y[0] - y[-1]) - np.linspace(0, 1, len(y))  # measured along y: √2 times the distance
-        farthest = int(np.argmax(np.round(below, 12)))  # the first of those equal but for rounding
+        farthest = int(np.argmax(below.round(12)))  # the first of those equal but for rounding
         return farthest + 1 if below[farthest] > 1e-9 else None
 
     @property
@@ -79,8 +77,7 @@ class CoveragePlan:
 class AccuracyPlan:
     """The accuracy to expect from more labels, extrapolated from the labels there are now.
 
-    curves : the measured learning curve of accuracy; where one class has over 60 % of the labels, that of balanced
-        accuracy too
+    curves : the measured learning curve of accuracy, and of balanced accuracy if one class has over 60 % of the labels
     ahead, batch : further labels that the plan covers, and labels of one batch
     target : accuracy to reach, as a share, or None
     """
@@ -132,11 +129,10 @@ class AccuracyPlan:
         if max(self.gains.values()) < MIN_GAIN:
             unsure = f", but {self.now} labels are too few to be sure" if self.now < ENOUGH else ""
             adds += f", less than the threshold of {100 * MIN_GAIN:.1f}{unsure}"
-        about = [] if self.target is None else [about_target(self.fits["accuracy"], self.target)]
-        if self.reached:
-            text = [f"Stop. {about[0]}", f"The {adds}."]
-        else:
-            text = [f"{'Go on' if self.go_on else 'Stop'}: the {adds}.", *about]
+        text = [f"{'Go on' if self.go_on else 'Stop'}: the {adds}."]
+        if self.target is not None:
+            about = about_target(self.fits["accuracy"], self.target)
+            text = [f"Stop. {about}", f"The {adds}."] if self.reached else [*text, about]
         if len(self.curves) > 1:
             text.append(SKEW.format(self.curves["accuracy"].largest_class, "classes that have labels"))
         upto = f"{CHECKED} times the labels, here {CHECKED * self.now:,}"
@@ -154,8 +150,7 @@ def coverage_plan(
 ) -> CoveragePlan:
     """How well 1, 2, …, n picks of `mheal` cover the pool X, by default `horizon(n_rows, n_labeled)` picks.
 
-    labeled, random_state : as for `mheal.select`
-    target : accuracy to reach; it only adds a sentence, since accuracy is unknown without labels
+    A target only adds a sentence, since accuracy is unknown without labels; the others are those of `mheal.select`.
     """
     check_target(target)
     X = as_array(X)

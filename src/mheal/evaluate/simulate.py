@@ -1,14 +1,10 @@
 """Simulated labelling: labels are hidden, each strategy picks rows, a model is trained on their labels and scored.
 
-Seed s decides everything that is random about a (strategy, seed) unit:
-
-- the split into a pool and a test set is `train_test_split(..., stratify=y, random_state=s)`;
-- picks are those of `mheal.select(X[pool], n, strategy=..., random_state=s)`, called once for the largest budget if the
-  strategy is ranked, else once for each budget;
-- an adaptive strategy gets the rows labelled so far and, from its `min_labels` on, their labels and the estimator
-  fitted on them; an estimator without predict_proba and decision_function is left out;
-- an adaptive strategy that needs labels starts with the picks of "random", the same for all such strategies;
-- random states of the estimator that are None are set to s.
+A seed decides the split, `train_test_split(..., stratify=y, random_state=seed)`, the picks, `mheal.select(X[pool], n,
+random_state=seed)`, and random states of the estimator that are None. A strategy that is ranked picks once, for the
+largest budget; others pick for each budget. An adaptive one gets the rows labelled so far and, from its `min_labels`
+on, their labels and the estimator fitted on them, if that has predict_proba or decision_function. Where it needs
+labels, it starts with the picks of "random".
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,17 +42,15 @@ def simulate(
 ) -> Curves:  # fmt: skip
     """Learning curves of every strategy: a metric on held-out rows against the number of labels, for each seed.
 
-    X : array of shape (n_rows, n_columns)
-    y : their classes: integers, booleans or strings
+    X, y : (rows, columns) of numbers, and their classes: integers, booleans or strings
     strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
-    estimator : the classifier that learns from the labels: "logistic", "svm", "knn", "forest", "logistic+knn" (columns
-        are scaled for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline. It
-        is cloned for each fit and sees the columns as they are in X. Labels of one class give a constant prediction.
+    estimator : the classifier that learns from the labels: a name such as "logistic" or "forest" (columns are scaled
+        for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline, which sees
+        the columns as they are in X. It is cloned for each fit. Labels of one class give a constant prediction.
     seeds : number of splits, or a list of their seeds
     metric : "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
-        scorer(estimator, X, y); larger is better. Where one class has over 60 % of the rows, tables show accuracy and
-        balanced accuracy beside it.
+        scorer(estimator, X, y); larger is better
     scaling : scaling for the picks, as for `mheal.select`
     test_size, max_test : this share of the rows is held out, at most `max_test` rows
     max_pool : the most rows of a pool; None takes all that are not held out

@@ -42,8 +42,7 @@ def holm(p: npt.ArrayLike) -> Floats:
 def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
     """Two-sided p values of the t test and of Wilcoxon's signed-rank test that differences centre on 0.
 
-    Wilcoxon's is exact for small samples (SciPy's choice). Nothing but zeros, or a single difference, gives 1.
-    Equal differences have no variance for the t test, which then gets Wilcoxon's p.
+    Nothing but zeros, or a single difference, gives 1. Of equal differences the t test gets Wilcoxon's p.
     """
     d = np.asarray(differences, np.float64)
     if len(d) < 2 or not d.any():
@@ -59,13 +58,9 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
 
     ours, baseline : curves of shape (seeds, budgets), for the same seeds
 
-    The columns are:
-
-    labels : the budget
-    needs : the baseline's number of labels; where it is only a bound, its last or first budget
-    bound : "="; ">" if the baseline does not reach the value within its last budget; "<" if its first budget exceeds it
-    saved : needs − labels, negative if the baseline needs fewer labels; a bound if `needs` is one
-    low, high : 95 % bootstrap interval of `saved` over the seeds, infinite where the baseline's curve may end below
+    Columns: `labels`, the budget; `needs`, the baseline's number of labels; `bound`, "=", or ">" or "<" where the value
+    lies beyond the baseline's last or first budget, which then is in `needs`; `saved`, needs − labels; `low` and
+    `high`, its 95 % bootstrap interval over the seeds, infinite where the baseline's curve may end below the value.
     """
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
     beyond = [needs == np.inf, needs == 0]

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .dask_parquet import read_parquet
     from .labels import read_labels
     from .read import read_pool
+    from .shards import read_parquet
 
-_HOME = {"read_labels": ".labels", "read_parquet": ".dask_parquet", "read_pool": ".read"}  # loaded on first use
+_HOME = {"read_labels": ".labels", "read_parquet": ".shards", "read_pool": ".read"}  # loaded on first use
 
 __all__ = ["read_labels", "read_parquet", "read_pool"]
 

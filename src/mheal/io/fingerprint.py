@@ -5,17 +5,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars
 
 from ..exceptions import UserError
 from .sheet import cells_of
 from .source import Source
-
-if TYPE_CHECKING:
-    import polars
 
 Rows = npt.NDArray[np.int64]
 
@@ -71,7 +69,7 @@ def not_given(files: Sequence[str]) -> list[str]:
     return lines
 
 
-def _hashes(source: Source, rows: Rows, cells: "polars.DataFrame") -> Mapping[str, str]:
+def _hashes(source: Source, rows: Rows, cells: polars.DataFrame) -> Mapping[str, str]:
     """A short hash of the cells of each row, else of its numbers in X, by the number of the row as JSON has it."""
     values: Iterable[Any] = cells.rows() if cells.width else source.X[rows].tolist()
     hashes = (hashlib.sha256(repr(_plain(value)).encode()).hexdigest()[:8] for value in values)

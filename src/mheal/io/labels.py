@@ -43,12 +43,10 @@ def read_labels(
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
-    numbers. Ids are compared as text. Labels are in a column `label` or `Label`; an item whose label is empty is not
-    labelled. Without such a column, every item in the file counts as labelled. Several labels in one annotation are
-    joined by |. Where annotators differ, the most frequent label counts; an item on which they are tied has none.
+    numbers. Ids are compared as text. Items without a label are not labelled; in a file without a column `label`, all
+    are. Several labels in one annotation are joined by |. Where annotators differ, the most frequent label counts.
 
     ids : the pool's ids, row by row, or None
-    n_rows : how many rows the pool has
     only_labelled : whether items without a label are left out; else every item counts, and labels are refused
     """
     file = Path(path)
@@ -88,7 +86,7 @@ def match(
     key, by_id = _key(columns, ids is not None, id_column, file)
     row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
-    given: dict[int, list[Any]] = {}
+    given: dict[int, Counter[Any]] = {}
     names: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
         label = None if labels is None else labels[at]
@@ -101,19 +99,18 @@ def match(
         if isinstance(label, list | dict):
             raise UserError(f"{file}: the label of entry {at + 1} is {label}: give one word or number")
         row = _row(name, row_of_id, n_rows, file)
-        given.setdefault(row, []).append(label)
+        given.setdefault(row, Counter())[label] += 1
         names[row] = name
     labelled, ties, outvoted = {}, [], 0
     for row, votes in given.items():
-        others = [vote for vote in votes if vote != votes[0]]
+        (first, most), *others = votes.most_common()
         if others and FLAT not in columns:
-            raise UserError(f"{file}: row {row} is labelled {votes[0]!r} and {others[0]!r}: keep one")
-        (first, most), *rest = Counter(votes).most_common() if others else [(votes[0], len(votes))]
-        if rest and rest[0][1] == most:
-            ties.append(f"{names[row]} ({' or '.join(map(str, dict.fromkeys(votes)))})")
-            continue
-        outvoted += bool(rest)
-        labelled[row] = first
+            raise UserError(f"{file}: row {row} is labelled {first!r} and {others[0][0]!r}: keep one")
+        if others and others[0][1] == most:
+            ties.append(f"{names[row]} ({' or '.join(map(str, votes))})")
+        else:
+            labelled[row] = first
+            outvoted += bool(others)
     notes = [f"{file}: annotators differ on {outvoted:,} items: their most frequent label counts"] if outvoted else []
     if ties:
         what = f"annotators are tied on {len(ties):,} items, which stay unlabelled"
@@ -214,8 +211,8 @@ def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, 
 
 def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
     if row_of_id is not None:
-        escaped = str(name).removeprefix("'")  # as a spreadsheet shows a formula as text
-        row = row_of_id.get(str(name), row_of_id.get(escaped, -1))
+        unescaped = str(name).removeprefix("'")  # with which a spreadsheet shows a formula as text
+        row = row_of_id.get(str(name), row_of_id.get(unescaped, -1))
         if row < 0:
             first = repr(next(iter(row_of_id)))
             raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first:.60}")

@@ -25,9 +25,8 @@ WILD = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class Located:
-    """Files that make up one pool, in the order of its rows.
+    """Files that make up one pool, in the order of its rows. Their form is the suffix they share, or "images".
 
-    form : the suffix they share, or "images"
     base : the folder that the names of images are relative to
     array : the array to take from an .npz file, where one was named (pool.npz:name)
     """

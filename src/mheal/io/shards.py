@@ -1,4 +1,7 @@
-"""Parquet shards that are streamed into one array on disk; ids and cells are read when they are needed."""
+"""Parquet shards that stay on disk: streamed into one array, or read by a Dask cluster, part by part.
+
+Their ids and cells are read when they are needed.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -10,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from ..exceptions import UserError
 from ..runtime.checkpoint import NullCheckpoint, file_mark
 from ..runtime.files import reading
 from ..runtime.threads import spans
 from ..tables.features import feature_array, fits_float32
 from ..tables.schema import Schema, choose
 from ..tables.table import kind_of
+from .locate import locate
 from .source import Source
 from .tables import on_disk, read_columns, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
+PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
 TEXT = 8  # numbers that take as much memory as a short text
 
 
@@ -42,7 +48,6 @@ def stream_shards(
     encoded. Ids may repeat.
 
     check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
-    slice_bytes : bytes of rows that are read at a time
     """
     schema = choose(on_disk(files, name), columns, without, also, id_column, answers=answers)
     starts = [0, *accumulate(map(row_count, files))]
@@ -60,29 +65,89 @@ def stream_shards(
             rows[lo:hi] = feature_array(values, schema, file.name, lo)
             checkpoint.yield_point()
 
-    for at, stop in enumerate(starts[1:]):
-        checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
-        checkpoint.report(stop, shape[0], "reading shards")
-    if dtype == np.float64:
-        fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
-        A = _halved(A, checkpoint, step) if fits["fits"] else A
-    if isinstance(A, np.memmap):
-        A.flush()
-        A = np.lib.format.open_memmap(A.filename, "r")  # type: ignore[arg-type]
-    return unread(files, schema, A, f", from {len(files):,} shards")
-
-
-def _halved(A: npt.NDArray[Any], checkpoint: NullCheckpoint, step: int) -> npt.NDArray[Any]:
-    """The same numbers as float32."""
-    small = checkpoint.scratch("pool-float32", A.shape, np.float32)
-
-    def write() -> None:
+    def halve() -> None:
         for lo, hi in spans(len(A), step):
             small[lo:hi] = A[lo:hi]
             checkpoint.yield_point()
 
-    checkpoint.stage("halved", write)
-    return small
+    for at, stop in enumerate(starts[1:]):
+        checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
+        checkpoint.report(stop, shape[0], "reading shards")
+    X = A
+    if dtype == np.float64:
+        fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
+        if fits["fits"]:
+            X = small = checkpoint.scratch("pool-float32", shape, np.float32)
+            checkpoint.stage("halved", halve)
+    if isinstance(X, np.memmap):
+        X.flush()
+        X = np.lib.format.open_memmap(X.filename, "r")  # type: ignore[arg-type]
+    return unread(files, schema, X, f", from {len(files):,} shards")
+
+
+def read_on_cluster(
+    pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = (),
+    also: Sequence[str] = (), id_column: str | None = None, answers: Sequence[str] = (), part_bytes: int = PART,
+) -> Source:  # fmt: skip
+    """The shards, in the order of their names, as a pool whose X is a Dask array; rows are read when they are needed.
+
+    X is float32 where that holds every number of its columns' types, else float64. Features are those of `read_pool`,
+    but that text is refused.
+    """
+    from dask import array as da
+    from dask import delayed
+
+    located = locate(pattern)
+    files = located.files
+    if located.form != ".parquet":
+        raise UserError(f"a cluster reads .parquet files, not {located.form}: write the pool as such shards")
+    schema = choose(on_disk(files, Path(pattern).name), columns, without, also, id_column, answers=answers)
+    parts = [(file, *part) for file in files for part in _parts(file, schema.width, part_bytes)]
+    if not parts:
+        raise UserError(f"{pattern} has no rows")
+    read, dtype = delayed(_read, pure=True), np.dtype(schema.dtype)
+    arrays = [
+        da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype)
+        for file, start, rows in parts
+    ]
+    return unread(files, schema, da.concatenate(arrays), f", in {len(parts):,} parts")
+
+
+def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
+    """A Dask array of the rows of Parquet shards, in the order of their names; nothing is read before it is needed.
+
+    Parameters
+    ----------
+    pattern : a file or a pattern such as ``"shards/*.parquet"``
+    columns : the features; by default the embeddings if one column holds lists of numbers, else all numbers and truth
+        values but those of a column ``id``
+    without : columns that are no features
+    """
+    return read_on_cluster(pattern, columns, without).X
+
+
+def _parts(file: Path, width: int, part_bytes: int) -> list[tuple[int, int]]:
+    """First row and number of rows of each partition: whole row groups of the file, small ones together."""
+    from pyarrow.parquet import read_metadata
+
+    with reading(file):
+        footer = read_metadata(file)
+    parts: list[tuple[int, int]] = []
+    end = 0
+    for group in range(footer.num_row_groups):
+        rows = footer.row_group(group).num_rows
+        if parts and (parts[-1][1] + rows) * width * 4 <= part_bytes:
+            parts[-1] = (parts[-1][0], parts[-1][1] + rows)
+        elif rows:
+            parts.append((end, rows))
+        end += rows
+    return parts
+
+
+def _read(file: str, start: int, rows: int, schema: Schema) -> npt.NDArray[Any]:
+    """These rows as an array. Missing values become NaN, which is refused later by its row in the pool."""
+    frame = read_columns(Path(file), schema.names, start, rows)
+    return feature_array(frame, schema, Path(file).name, start, refuse=False)
 
 
 def row_count(file: Path) -> int:
@@ -96,7 +161,7 @@ def expected_shape(files: Sequence[Path]) -> tuple[int, int]:
     table, columns = on_disk(files, "the pool"), 0
     for name, dtype in table.types.items():
         columns += table.list_length(name) if dtype.is_nested() else 1 if kind_of(dtype) == "numbers" else TEXT
-    return sum(row_count(file) for file in files), max(1, columns)
+    return sum(map(row_count, files)), max(1, columns)
 
 
 class ShardIds:

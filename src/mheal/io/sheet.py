@@ -4,37 +4,23 @@ import io
 from base64 import b64encode
 from functools import partial
 from html import escape
+from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import polars
 
 from ..exceptions import UserError
 from .source import Source
 
 if TYPE_CHECKING:
-    import polars
-
     from ..selection import Selection
 
 SIDE = 128  # pixels of a thumbnail's longer side
 SMALL = 32  # smaller images are enlarged without smoothing, so that their pixels can be seen
 LONG = 1000  # characters of a text that are shown at once
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{title}</title><style>
-body {{ color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; }}
-ol {{ display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); padding: 0 1rem; }}
-li {{ border-top: 1px solid #8888; list-style: none; overflow-wrap: anywhere; }}
-dl {{ display: grid; gap: 0 1rem; grid-template-columns: max-content 1fr; }}
-dd {{ margin: 0; }}
-.text {{ white-space: pre-wrap; }}
-</style></head><body><main><h1>{title}, best first</h1><ol>
-{items}
-</ol></main></body></html>
-"""
 
 
 def contact_sheet(picks: "Selection", source: Source) -> str:
@@ -66,7 +52,8 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
         gain = f", gain {picks.gain[at]:.3g}" if np.isfinite(picks.gain[at]) else ""
         why = f"Row {rows[at]}, cluster {picks.cluster[at]}{gain}. {picks.reason[at]}"
         items.append(f"<li><h2>{at + 1}. {escape(name)}</h2>{body}<p>{escape(why)}</p></li>")
-    return _PAGE.format(title=f"{len(picks):,} {kind} to label", items="\n".join(items))
+    page = Template(files(__package__).joinpath("sheet.html").read_text(encoding="utf-8"))
+    return page.substitute(title=f"{len(picks):,} {kind} to label", items="\n".join(items))
 
 
 def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
@@ -76,10 +63,8 @@ def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
     return cells_of(source, rows).to_dicts() or [{} for _ in rows]
 
 
-def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> "polars.DataFrame":
+def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> polars.DataFrame:
     """The cells of these rows of X, or their texts, but no labels; without columns for images and arrays."""
-    import polars
-
     if source.cells is not None:
         return source.cells[rows.tolist()]
     if source.kind == "texts" and source.items is not None:

@@ -23,17 +23,13 @@ class Source:
     X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
         cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
     features : what the columns of X are, in a line
-    files : the files the rows came from
-    ids : the id column's values, or image paths relative to their folder; None where rows have no names. Those of
-        shards that are streamed or on a cluster stay in their files until they are needed
-    id_column : the name of the column the ids came from
+    ids : the values of `id_column`, or image paths relative to their folder; None where rows have no names. Those of
+        shards stay in their files until they are needed
     items : what a person would look at: image files or texts; None for vectors and tables
     skipped : (file, reason) of the images that could not be read; they are no rows of X
     target : the values of the target column, if there is one; like ids, of all rows of the files
-    rows : the number of each row of X in its files, where rows were left out; None: X holds all of them
-    n_in_files : how many rows the files have, where rows were left out
-    cells : the columns of a table as they were read, but for those that hold labels; None where there is no table in
-        memory
+    rows : the number of each row of X in its files, of which there are `n_in_files`, where rows were left out
+    cells : the columns of a table in memory as they were read, but for those that hold labels
     answers : columns of a table that hold labels, which nobody who labels may see
     notes : what was done with missing values and empty texts, a line each
     """

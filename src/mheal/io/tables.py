@@ -160,24 +160,18 @@ def _read_jsonl(content: bytes) -> pl.DataFrame:
     try:
         frame = pl.read_ndjson(content, infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        _refuse_line(content)
+        if not content.strip():
+            raise ValueError("it is empty") from None
+        for number, line in enumerate(BytesIO(content), start=1):
+            try:
+                if line.strip() and not isinstance(json.loads(line), dict):
+                    raise ValueError(f"line {number} is not a JSON object: write {{…}} on each line") from None
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number} is not JSON ({error.msg})") from None
         raise
     # polars returns the columns in a different order in every process: take the order of the first line.
     first = json.loads(next(line for line in BytesIO(content) if line.strip()))
     return frame.select(*first, *sorted(set(frame.columns) - set(first)))
-
-
-def _refuse_line(content: bytes) -> None:
-    """Raise the error that names the first line that is no JSON object, if there is one."""
-    lines = [(number, line) for number, line in enumerate(BytesIO(content), start=1) if line.strip()]
-    if not lines:
-        raise ValueError("it is empty")
-    for number, line in lines:
-        try:
-            if not isinstance(json.loads(line), dict):
-                raise ValueError(f"line {number} is not a JSON object: write {{…}} on each line")
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number} is not JSON ({error.msg})") from None
 
 
 def read_text(file: Path) -> str:
@@ -209,13 +203,10 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.Da
         raise ValueError("it is not text")
     lines = list(csv.reader(sample.splitlines()[:200], delimiter=separator))
     codes = [name for name in lines[0] if CODE.search(name.lower())] if lines else []
+    types, header = dict.fromkeys([*as_text, *codes], pl.String), _is_header(lines)
     try:
         frame = pl.read_csv(
-            content,
-            separator=separator,
-            has_header=_is_header(lines),
-            infer_schema_length=None,
-            schema_overrides=dict.fromkeys([*as_text, *codes], pl.String),
+            content, separator=separator, has_header=header, infer_schema_length=None, schema_overrides=types
         )
     except pl.exceptions.PolarsError:
         _refuse_row(content, separator)
@@ -264,16 +255,9 @@ def _is_header(lines: list[list[str]]) -> bool:
     A line with fractions is data if all words in it come again in their columns.
     """
     cells = [cell.strip() for cell in lines[0]] if lines else []
-    numbers = [_number(cell) for cell in cells]
+    numbers = pl.Series(cells, dtype=pl.String).cast(pl.Float64, strict=False).to_list()
     if None not in numbers:
         return numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)])
     words = [at for at, number in enumerate(numbers) if number is None]
     again = all(any(line[at : at + 1] == lines[0][at : at + 1] for line in lines[1:]) for at in words)
     return not (again and any(number is not None and number % 1 for number in numbers))
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None

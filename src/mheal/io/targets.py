@@ -24,8 +24,7 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     """The rows of the pool that have a label, ascending; their labels; and where these are from.
 
     target : the column that `read_pool` was given as target, an array in the pool's .npz file, "folder" for images
-        (their class is the first folder on their path), or a file: an array, a text file with one label in each line,
-        or a table, matched by `row` or id where it has such a column and line by line where not
+        (the first on their path), or a file: an array, one label in each line, or a table (with `row` or id, or not)
     """
     values, description = _values(target, Path(pool).name, source)
     if any(isinstance(value, list | dict) for value in values):

@@ -42,7 +42,10 @@ def render(picks: "Selection", source: Source, form: str, escape_formulas: bool 
     if form != "parquet":  # a line of text holds neither pictures nor, in CSV, lists
         held = [n for n, t in frame.schema.items() if t != pl.Binary and not (form == "csv" and t.is_nested())]
         frame = frame.select(held).with_columns(durations().dt.total_microseconds() / 1e6)  # in seconds
-    return table_bytes(_escaped(frame) if escape_formulas and form == "csv" else frame, form)
+    if escape_formulas and form == "csv":  # text and names of columns that a spreadsheet would run as a formula
+        frame = frame.with_columns(pl.col(pl.String).str.replace(FORMULA, "'$1"))
+        frame = frame.rename(lambda name: re.sub(FORMULA, r"'\1", name))
+    return table_bytes(frame, form)
 
 
 def table_bytes(frame: pl.DataFrame, form: str) -> bytes:
@@ -72,9 +75,3 @@ def picks_frame(picks: "Selection", source: Source) -> pl.DataFrame:
         taken.add(new)
     frame = pl.concat([frame, cells.rename(names)], how="horizontal")
     return frame.with_columns(label=pl.lit(None, pl.String))
-
-
-def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Text and names of columns that a spreadsheet would run as a formula, behind an apostrophe."""
-    named = {name: re.sub(FORMULA, r"'\1", name) for name in frame.columns}
-    return frame.with_columns(pl.col(pl.String).str.replace(FORMULA, "'$1")).rename(named)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import UserError, UserFileError, UserTypeError
-from .files import LOCK, MISTYPED, Lock, OtherRun, allocate, reading, replacing, writing
+from .files import LOCK, MISTYPED, Lock, OtherRun, reading, replacing, writing
 from .memory import MemoryLimit, memory_map, resident
 from .progress import Progress
 
@@ -25,15 +25,10 @@ Make = Callable[[], Mapping[str, npt.NDArray[Any]] | None]
 Rng = np.random.RandomState | None
 EVERY = 30.0  # seconds between two saves of a stage that is under way
 MANIFEST = "manifest.json"
-STAGES = (".npz", ".npy", ".part")  # suffixes of the other files of a checkpoint, in the order they are deleted
 
 
 class NullCheckpoint:
-    """A checkpoint that stores nothing: what runs in memory use.
-
-    limit : the memory limit to keep, if any
-    progress : called with (done, total, what)
-    """
+    """A checkpoint that stores nothing: what runs in memory use. `progress` is called with (done, total, what)."""
 
     on_disk = False
     begun = False  # whether the folder is locked by this run
@@ -92,9 +87,8 @@ class NullCheckpoint:
 class Checkpoint(NullCheckpoint):
     """Results of the stages of one run, as files in a folder that exists as long as the run is unfinished.
 
-    From `begin` to `close` or `end` no other run can use the folder, on Unix.
-
-    every : seconds between two saves of a stage that is under way; the others as in `NullCheckpoint`
+    From `begin` to `close` or `end` no other run can use the folder, on Unix. A stage that is under way is saved every
+    so many seconds.
     """
 
     on_disk = True
@@ -131,10 +125,10 @@ class Checkpoint(NullCheckpoint):
         stored = self.load_partial(name)
         if stored is None:
             stored = super().stage(name, make, part=part)
-            state: Any = [] if rng is None else list(rng.get_state())[1:]
+            state: Any = () if rng is None else rng.get_state()
             self._save(name, stored | {f"rng {at}": np.asarray(some) for at, some in enumerate(state)})
         elif rng is not None:
-            state = ("MT19937", *(stored.pop(f"rng {at}") for at in range(4)))
+            state = tuple(stored.pop(f"rng {at}")[()] for at in range(5))
             rng.set_state(state)
         return stored
 
@@ -150,9 +144,9 @@ class Checkpoint(NullCheckpoint):
         try:
             with reading(file, "", MISTYPED), np.load(file, allow_pickle=False) as stored:
                 return dict(stored)
-        except UserFileError:
-            raise
-        except UserError:
+        except UserError as error:
+            if isinstance(error, UserFileError):
+                raise
             return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
@@ -160,7 +154,9 @@ class Checkpoint(NullCheckpoint):
         if not file.exists():
             with replacing(file) as part:
                 np.lib.format.open_memmap(part, "w+", np.dtype(dtype), shape)
-                allocate(part)
+                if hasattr(os, "posix_fallocate"):  # a disk that fills up under a memory map kills the process
+                    with part.open("r+b") as made:
+                        os.posix_fallocate(made.fileno(), 0, part.stat().st_size)
         with reading(file, self._remedy):
             found = np.lib.format.open_memmap(file, "r")  # "r+" would lengthen a file that was cut
             if (found.shape, found.dtype) != (shape, np.dtype(dtype)):
@@ -176,10 +172,10 @@ class Checkpoint(NullCheckpoint):
 
     def end(self) -> None:
         if self.begun:
-            files = [path for suffix in STAGES for path in self.folder.glob(f"*{suffix}")]
-            for path in [*files, self.folder / MANIFEST]:
-                with suppress(OSError):
-                    path.unlink()
+            for pattern in ("*.npz", "*.npy", "*.part", MANIFEST):  # stages before the arrays that they have filled
+                for path in self.folder.glob(pattern):
+                    with suppress(OSError):
+                        path.unlink()
             self.close()  # the lock is deleted last, so that no run resumes from half of the files
             with suppress(OSError):
                 self.folder.rmdir()
@@ -192,8 +188,6 @@ class Checkpoint(NullCheckpoint):
     def _save(self, name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         with replacing(self.folder / f"{name}.npz") as part, part.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())  # a file without its content would look like a finished stage
 
 
 @contextmanager

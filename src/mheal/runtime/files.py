@@ -13,7 +13,7 @@ from traceback import walk_tb
 from typing import IO
 
 from ..exceptions import UserError, UserFileError
-from .panics import without_panics
+from .native import without_panics
 
 try:
     import fcntl
@@ -38,8 +38,8 @@ class OtherRun(UserError):
 def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`, which takes its place, and its mode, if the block ends well.
 
-    Where `path` is a link, the file that it leads to is replaced; a device, a pipe or what another call has yielded is
-    written to as it is.
+    The content is on disk before that, so that no crash leaves half a file. Where `path` is a link, the file that it
+    leads to is replaced; a device, a pipe or what another call has yielded is written to as it is.
     """
     with writing(path):
         path = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -54,9 +54,17 @@ def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
         held = _locked(part, "xb", wait=True)
         try:
             yield part
+            with part.open("r+b") as written:
+                os.fsync(written.fileno())
             if path.exists():
                 part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(path)
+            if os.name == "posix":  # elsewhere folders cannot be opened
+                folder = os.open(path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
         finally:
             part.unlink(missing_ok=True)
             held.close()
@@ -122,13 +130,6 @@ def _by_reader(error: BaseException) -> bool:
     frames = [frame for frame, _ in walk_tb(error.__traceback__)] if isinstance(error, Exception) else []
     by = [type(error).__module__, *(frame.f_globals.get("__name__", "") for frame in frames[-1:])]
     return any(module.partition(".")[0] in READERS for module in by)
-
-
-def allocate(file: Path) -> None:
-    """Reserve the whole size of a file on disk now: a disk that fills up under a memory map kills the process."""
-    if hasattr(os, "posix_fallocate"):
-        with file.open("r+b") as made:
-            os.posix_fallocate(made.fileno(), 0, file.stat().st_size)
 
 
 def first_line(error: BaseException, otherwise: str = "") -> str:

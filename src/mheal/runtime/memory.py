@@ -59,11 +59,10 @@ def headroom() -> int:
 
 
 class MemoryLimit:
-    """Keeps the process below `limit` bytes by giving back the pages of memory maps.
+    """Keeps the process below `limit` bytes by giving back the pages of memory maps, where the system reports its use.
 
-    Using an added map brings its pages back, from the system's cache or from disk. A row store calls `yield_point`
-    between parts of its work; inside a `with` block a thread does so for code that does not work in parts. Where the
-    system does not report how much memory is used, nothing happens.
+    A row store calls `yield_point` between parts of its work; inside a `with` block a thread does so for code that does
+    not work in parts. Using a map brings its pages back.
     """
 
     def __init__(self, limit: int) -> None:
@@ -71,7 +70,6 @@ class MemoryLimit:
         self._maps: list[mmap.mmap] = []
         self._left = 0  # bytes that were in memory after pages were last given back
         self._over = Event()
-        self._watcher: Thread | None = None
 
     def add(self, A: Any) -> None:
         """Count a memory map, or a view of one, among those whose pages are given back; other arrays are ignored."""
@@ -93,17 +91,14 @@ class MemoryLimit:
             self._left = resident()
 
     def __enter__(self) -> "MemoryLimit":
-        if resident():
-            self._over.clear()
-            self._watcher = Thread(target=self._watch, daemon=True)
-            self._watcher.start()
+        self._over.clear()
+        self._watcher = Thread(target=self._watch, daemon=True)
+        self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._watcher is not None:
-            self._over.set()
-            self._watcher.join()
-            self._watcher = None
+        self._over.set()
+        self._watcher.join()
 
     def _watch(self) -> None:
         while not self._over.wait(PAUSE):

@@ -1,8 +1,7 @@
 """Files that commands write. An input is never replaced; a file that mheal did not write only with `force`.
 
-A record beside the files holds the SHA-256 of what mheal wrote; a file that is there already is replaced if a record
-has its digest. The record is written first, with the digests of the new and the old content, so that a kill at any
-moment leaves files that a record knows.
+A record beside the files holds the SHA-256 of what mheal wrote. It is written first, with the digests of the new and
+the old content, so that a kill at any moment leaves files that a record knows.
 """
 
 import hashlib
@@ -26,11 +25,9 @@ class Outputs:
 
     They are checked when the block begins, before any work, and again before they are written.
 
-    files : each with the option that names it; perhaps none
-    record : by default beside the first file
+    files : each with the option that names it; perhaps none. The record is by default beside the first
     inputs : the files that the command reads, by what they are
     force : whether files may be replaced that mheal did not write, or that were changed since
-    make_folder : whether the folder is made if it is not there
     """
 
     def __init__(
@@ -92,25 +89,19 @@ class Outputs:
             parts = [stack.enter_context(replacing(file)) for file in files]
             yield parts
             ours = self.check()
-            written = dict(_read(self.record) or {})
+            written = _read(self.record) or {}
             for file, part in zip(files, parts, strict=True):
                 name = Path(os.path.relpath(_place(file), folder)).as_posix()
                 written[name] = list(dict.fromkeys([sha256(part), ours.get(file, sha256(part))]))
             text = json.dumps({"mheal": __version__, **(about or {}), FILES: written}, indent=1, ensure_ascii=False)
             with replacing(self.record) as record:
                 record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
-                _sync(record, *parts)
-            _sync(folder)
-        _sync(*{part.parent for part in parts})  # of a link, the folder that it leads to
 
     def _digests(self, file: Path) -> list[str]:
         """What mheal wrote to a file, as its records and those in its folder have it."""
-        found: list[str] = []
-        for record in {self.record, *file.parent.glob(f"*{SUFFIX}")}:
-            for name, digests in (_read(record) or {}).items():
-                if _place(record.parent / name) == _place(file):
-                    found += digests
-        return found
+        records = {self.record, *file.parent.glob(f"*{SUFFIX}")}
+        found = [(record.parent / name, each) for record in records for name, each in (_read(record) or {}).items()]
+        return [digest for place, each in found if _place(place) == _place(file) for digest in each]
 
 
 def sha256(file: Path) -> str:
@@ -150,14 +141,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def _sync(*paths: Path) -> None:
-    """Let the disk have files and folders, before something that relies on them."""
-    for path in paths:
-        if not path.is_dir() or os.name == "posix":
-            handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)

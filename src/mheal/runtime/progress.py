@@ -21,12 +21,9 @@ DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
 def as_progress(
     progress: bool | Progress | None, console: "Console | None" = None, delay: float = DELAY
 ) -> Iterator[Progress]:
-    """What to report to while the block runs: nothing for False, a function itself, for True a bar on stderr.
+    """What to report to while the block runs: nothing for False, a function itself, for True a bar on the console.
 
-    None is as False, but a line on stderr announces that kernels are compiled.
-
-    console : where the bar is drawn. A console that is no terminal gets only the line about the compilation
-    delay : seconds before the bar appears
+    None, or a console that is no terminal, only announces that kernels are compiled.
     """
     if progress is None:
         yield lambda done, total, what: print(what.capitalize(), file=sys.stderr) if what == COMPILING else None

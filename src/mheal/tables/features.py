@@ -3,6 +3,7 @@
 Rows with missing values may be left out or refused instead. Notes say what was done, with columns and counts.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -10,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError, shortened
-from .schema import Feature, Schema
-from .table import Table, first_row
+from ..exceptions import DataWarning, UserError, UserTypeError, shortened
+from .schema import Feature, Schema, choose
+from .table import Table, as_polars, first_row
 from .words import days
 
 Array = npt.NDArray[Any]
@@ -24,16 +25,26 @@ REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 
 class Features(NamedTuple):
-    """Features of the rows that are kept.
-
-    X : (rows, columns), without missing values
-    kept : which rows of the table they are; None: all
-    notes : what was done about missing values, a line each
-    """
+    """Features X without missing values, of the rows `kept` (None: all); notes say what was done about missing ones."""
 
     X: npt.NDArray[Any]
     kept: npt.NDArray[np.int64] | None = None
     notes: Sequence[str] = ()
+
+
+def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2) -> Features:
+    """The features of a frame. Warnings list what was left out, read as numbers or filled in."""
+    table = Table.of(as_polars(frame), "X")
+    if not table.types or not len(frame):
+        raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
+    schema = choose(table)
+    if schema.text_column is not None:
+        wrong = f"X has no column that separates its rows but the texts in {schema.text_column!r}"
+        raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
+    made = features(table, schema, missing)
+    for note in [*([schema.description] if schema.id_column or schema.left_out or schema.written else []), *made.notes]:
+        warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)
+    return made
 
 
 def features(table: Table, schema: Schema, missing: Missing = "impute") -> Features:
@@ -91,8 +102,7 @@ def _fill(column: pl.Series) -> pl.Series:
 def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0, refuse: bool = True) -> Array:
     """The features of a frame's rows, (rows, schema.width), in the schema's type.
 
-    name : what errors call the table or its file
-    start : the number of the frame's first row there
+    name, start : what errors call the table or its file, and the number of the frame's first row there
     refuse : whether missing and infinite numbers are errors; else they are kept, the missing ones as NaN
     """
     X = np.empty((len(frame), schema.width), schema.dtype)
@@ -124,9 +134,7 @@ def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0
 def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
     """Whether float32 moves no number by more than 1/10,000 of its column's standard deviation.
 
-    Measurements pass, and then take half the memory. Time stamps and other large numbers that differ little do not.
-
-    between : called after each block of rows
+    Measurements pass; time stamps do not. `between` is called after each block of rows.
     """
     columns = X.shape[1]
     shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero

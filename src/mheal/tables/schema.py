@@ -1,7 +1,6 @@
-"""The schema of a table: which columns are features, of what kind, and which column names the rows.
+"""The schema of a table in memory or on disk: which columns are features, of what kind, and which names the rows.
 
-There is one rule for frames and tables in memory, Parquet shards that are streamed, and shards on a Dask cluster. It
-depends on names and types of columns; values are read where types do not decide.
+It depends on names and types of columns; values are read where types do not decide.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,9 +35,7 @@ class Feature:
 class Schema:
     """What the columns of a table are used for.
 
-    features : numbers first, then categories, then embeddings
-    id_column : the column that names the rows
-    text_column : the column to read as texts, which then are all there is
+    features : numbers first, then categories, then embeddings; none if `text_column` is read as texts
     left_out : columns that are not used, each with its reason
     answers : columns that hold labels, which nobody who labels may see
     dtype : the type that holds the numbers of all features
@@ -189,15 +186,13 @@ def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[li
         usable = [*dict.fromkeys([*embeddings, *also])]
         return usable, {name: "not the embeddings" for name in names if name not in usable}
     _refuse_unusable(table, also)
-    reasons = {name: _unlikely(table, name) for name in names if name not in also}
-    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    left_out = {name: reason for name in names if name not in also and (reason := _unlikely(table, name))}
     return [name for name in names if name not in left_out], left_out
 
 
 def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
-        reason = _against(table, name)
-        if reason is not None:
+        if reason := _against(table, name):
             text = "name it as the text column (--text), group its values"
             remedy = text if "texts" in reason else "turn it into numbers"
             raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
@@ -237,8 +232,8 @@ def _is_text(table: Table, name: str, alone: bool = False) -> bool:
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
     values = table.frame[name].drop_nulls()
-    length = values.str.len_chars().mean()
-    return (isinstance(length, float) and length >= LONG_TEXT) or (alone and values.n_unique() > MAX_CATEGORIES)
+    sentences = values.str.len_chars().sum() >= LONG_TEXT * max(len(values), 1)
+    return sentences or (alone and values.n_unique() > MAX_CATEGORIES)
 
 
 def _feature(table: Table, name: str) -> Feature:

@@ -8,9 +8,8 @@ pytest.importorskip("dask.array")
 pytest.importorskip("pyarrow")
 
 from mheal.exceptions import UserError
-from mheal.io.dask_parquet import read_on_cluster
 from mheal.io.read import read_pool
-from mheal.io.shards import stream_shards
+from mheal.io.shards import read_on_cluster, stream_shards
 from mheal.runtime.checkpoint import NullCheckpoint
 
 N = 40

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # noqa: E402
 
 import mheal  # noqa: E402
 from mheal.cli import main  # noqa: E402
-from mheal.io.dask_parquet import read_on_cluster, read_parquet  # noqa: E402
+from mheal.io.shards import read_on_cluster, read_parquet  # noqa: E402
 
 
 @pytest.fixture

@@ -1,18 +1,55 @@
-"""One line of error for signals that end a process: a mapped file is cut (SIGBUS), a library aborts (SIGABRT)."""
+"""One line of error where native code fails: a library panics or aborts, or a mapped file is cut."""
 
 import ctypes
 import mmap
 import os
 import re
 import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from .panics import descriptors
+from .threads import ProcessWide
 
+PANIC = re.compile(rb"^thread '.*panicked at", re.MULTILINE)  # what Rust prints, before it raises an error
 GAVE_UP = "a library gave up, as some do on a damaged file: make the input files anew, or try them one by one"
 CUT = "{} became shorter, or the disk full, while it was in use: end what else writes to it, and try again"
+_descriptors = [2]  # of stderr: the last one is where it goes, also while 2 is held back
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Hold back what is written to the descriptor of stderr. It follows afterwards, unless Rust has panicked."""
+    with ExitStack() as stack:
+        try:
+            os.fstat(2)
+            held = stack.enter_context(TemporaryFile())
+        except OSError:  # stderr is closed, or there is no room
+            yield
+            return
+        _flush()
+        _descriptors.append(os.dup(2))
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            _flush()
+            os.dup2(_descriptors[-1], 2)
+            os.close(_descriptors.pop())
+            held.seek(0)
+            text = held.read()
+            with suppress(OSError):
+                os.write(2, b"" if PANIC.search(text) else text)
+
+
+def _flush() -> None:
+    with suppress(OSError, ValueError, AttributeError):  # it may be closed, or None
+        sys.stderr.flush()
+
+
+without_panics = ProcessWide(_held_back)
 
 
 @contextmanager
@@ -24,7 +61,7 @@ def last_words(status: int) -> Iterator[None]:
 
     def end(number: int) -> None:
         text = CUT.format(_cut_file()) if number == signal.SIGBUS else GAVE_UP
-        os.write(descriptors[-1], f"mheal: {text}\n".encode(errors="backslashreplace"))
+        os.write(_descriptors[-1], f"mheal: {text}\n".encode(errors="backslashreplace"))
         os._exit(status)
 
     change = ctypes.CDLL(None).signal  # Python's own handlers run too late: the instruction that failed is repeated
