@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "golden")]  # for `import reference`, `pools`
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "golden"), str(HERE / "web")]  # for `import reference`, `pools`, `served`
 
 # Where test processes share the cores, threads of torch and BLAS that outnumber them mostly wait for each other. To be
 # set before numpy and torch are loaded; our own threads are as many as ever.

@@ -13,7 +13,10 @@ from mheal.cli.demo import demo
 from mheal.cli.options import POOL
 
 HEAVY = {"torch", "dask", "matplotlib", "polars", "starlette", "uvicorn"}
-COMMANDS = ("select", "compare", "plan", "embed", "strategies", "datasets", "datasets list", "datasets get", "demo")
+COMMANDS = (
+    *("select", "label", "compare", "plan", "embed", "strategies"),
+    *("datasets", "datasets list", "datasets get", "demo"),
+)
 SLOW = {"numpy", "scipy", "sklearn", "numba", *HEAVY}
 
 

@@ -18,6 +18,7 @@ from .compare import compare
 from .console import harmless
 from .demo import demo
 from .embed import embed
+from .label import label
 from .lists import datasets, strategies
 from .plan import plan
 from .select import select
@@ -41,6 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(select)
+app.command()(label)
 app.command()(compare)
 app.command()(plan)
 app.command()(embed)
