@@ -374,7 +374,8 @@ def test_images_that_break_later_or_are_too_large_are_a_sentence(images):
     (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     assert client.get(f"/api/image/{row}?side=large").status == 415
     head = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
-    (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", crc32(head)) + b"\0\0\0\1IDAT" + bytes(5))
+    chunks = struct.pack(">I", 13) + head + struct.pack(">I", crc32(head)) + b"\0\0\0\1IDAT" + bytes(5)
+    (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + chunks)
     made._image.cache_clear()
     answer = client.get(f"/api/image/{row}?side=large")
     assert answer.status == 415
