@@ -50,6 +50,7 @@ BAD = {
     "budget 0": (X, {"budget": 0}, ValueError, "at least 1"),
     "budget negative": (X, {"budget": -3}, ValueError, "at least 1"),
     "budget float": (X, {"budget": 2.5}, TypeError, "whole number"),
+    "budget truth value": (X, {"budget": True}, TypeError, "whole number"),
     "budget too large": (X, {"budget": 1798}, ValueError, "1797 unlabelled rows"),
     "budget too large with labels": (X, {"budget": 1797, "labeled": [0]}, ValueError, "at most 1796"),
     "labelled twice": (X, {"labeled": [4, 9, 4]}, ValueError, "row 4 twice"),
@@ -94,7 +95,7 @@ def test_parameters_of_the_paper_are_checked(parameter):
     ("pool", "message"),
     [
         ("pool.csv", "got str.*read_csv"),
-        (pl.LazyFrame({"a": [1, 2]}), "got LazyFrame"),
+        (pl.LazyFrame({"a": [1, 2]}), "got LazyFrame.*collect"),
         (["a text", "another"], r"'a text' at row 0.*mheal\.embed"),
         ([["a", 1], ["b", 2]], "'a' at row 0, column 0.*frame"),
         (np.array([["2024-01-01"], ["2024-01-02"]], "datetime64[D]"), "in a frame, dates become days"),
@@ -125,3 +126,22 @@ def test_nan_in_a_frame_is_named_by_its_column():
     frame = pd.DataFrame({"age": [1.0, 2, 3, 4], "height": [1.0, np.nan, 3, 2]})
     with pytest.raises(UserError, match="row 1, column 'height'"):
         mheal.select(frame, 2, missing="refuse")
+
+
+def test_labels_of_a_frame_in_another_order_are_refused():
+    frame = pd.DataFrame({"a": np.arange(20.0) ** 2}, index=[f"r{i}" for i in range(20)])
+    y = pd.Series([None, "u", "v", "w"] * 5, index=frame.index)
+    assert set(mheal.select(frame, 5, y=y)) == set(range(0, 20, 4))
+    with pytest.raises(UserError, match=r"another order.*y\.loc\[X\.index\]"):
+        mheal.select(frame, 5, y=y[::-1])
+    assert len(mheal.select(frame, 5, y=y.reset_index(drop=True))) == 5  # other names are no other order
+
+
+def test_a_memory_limit_is_a_number_of_bytes():
+    with pytest.raises(UserTypeError, match=r"bytes.*'1GB'"):
+        mheal.select(X, 5, memory_limit="1GB")
+
+
+def test_every_row_has_a_label_already():
+    with pytest.raises(UserError, match=r"nothing left to pick.*None"):
+        mheal.select(X, 5, y=load_digits().target)

@@ -160,3 +160,8 @@ def test_picks_that_a_spreadsheet_has_saved_are_read(tmp_path):
     lines = ["rank;row;cluster;gain;radius;note", "1;3;0;inf;2.5;caf\xe9", "2;1;0;1.5;1.25;5"]
     (tmp_path / "p.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
     assert Selection.load(tmp_path / "p.csv") == Selection([3, 1], [0, 0], [np.inf, 1.5], [2.5, 1.25])
+
+
+def test_only_selections_are_added_to_selections():
+    with pytest.raises(TypeError, match=r"Selection.*list"):
+        Selection.of(np.array([3, 1])) + [2]  # noqa: RUF005

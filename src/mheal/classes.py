@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .exceptions import UserError, UserTypeError
+from .exceptions import UserError, UserTypeError, shortened
 from .validation import as_labeled
 
 Rows = npt.NDArray[np.int64]
@@ -47,6 +47,14 @@ def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
         counts = f"{len(different):,} different values in {len(classes):,} rows"
         return f"there are {counts}: these are ids or measurements, not classes"
     return None
+
+
+def with_one_row(classes: npt.NDArray[Any]) -> str | None:
+    """Which classes have one row only, in words; None where there is none."""
+    different, counts = np.unique(classes, return_counts=True)
+    rare = different[counts == 1].tolist()
+    named = f"class {rare[0]!r} has" if len(rare) == 1 else f"classes {shortened(rare)} each have"
+    return f"{named} 1 row only" if rare else None
 
 
 def missing(labels: Any) -> npt.NDArray[np.bool_]:

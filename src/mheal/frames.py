@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .classes import split_labels
-from .exceptions import DataWarning
+from .exceptions import DataWarning, UserError
 
 if TYPE_CHECKING:
     from .tables.features import Missing
@@ -25,6 +25,9 @@ def frame_pool(
     from .tables.features import frame_features
     from .tables.table import as_polars, repeating
 
+    of_all = labeled is None and hasattr(y, "iloc") and hasattr(frame, "iloc") and len(y) == len(frame)
+    if of_all and not y.index.equals(frame.index) and set(y.index) == set(frame.index):
+        raise UserError("y has the rows of X in another order: give y.loc[X.index]")
     n, frame = len(frame), as_polars(frame)
     rows, known, labels = split_labels(labeled, y, n)
     same = repeating(frame[known.tolist()], labels)

@@ -93,6 +93,8 @@ class Selection:
 
     def __add__(self, then: "Selection") -> "Selection":
         """These picks, then those."""
+        if not isinstance(then, Selection):
+            return NotImplemented
         columns = {name: np.concatenate([getattr(self, name), getattr(then, name)]) for name in COLUMNS}
         index = None if self.index is None or then.index is None else self.index.append(then.index)
         return Selection(**columns, reason=(*self.reason, *then.reason), index=index)

@@ -43,7 +43,8 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
         raise UserError("X has rows of different lengths: give each row the same columns") from error
     if A.dtype.kind in "OUS":
         if A.ndim == 0:
-            raise UserTypeError(f"X must be an array, got {type(X).__name__}: read files first (pandas.read_csv)")
+            remedy = "read files first (pandas.read_csv), and collect what is lazy"
+            raise UserTypeError(f"X must be an array, a frame or a list of rows, got {type(X).__name__}: {remedy}")
         A = _from_objects(A)
     refuse_dtype(A.dtype)
     refuse_shape(A.shape)
@@ -78,7 +79,8 @@ def as_budget(budget: Any, available: int) -> int:
     if n < 1:
         raise UserError(f"the budget must be at least 1, got {n}")
     if available == 0:
-        raise UserError("every row is labelled already: there is nothing left to pick")
+        remedy = "name fewer rows as labelled, or write None for the labels that are missing in y"
+        raise UserError(f"every row is labelled already, there is nothing left to pick: {remedy}")
     if n > available:
         raise UserError(f"a budget of {n} exceeds the {available} unlabelled rows: choose at most {available}")
     return n
@@ -210,6 +212,8 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
 def as_whole(value: Any, name: str) -> int:
     """A whole number of any type as an int."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return index(value)
     except TypeError:
         raise UserTypeError(f"{name} must be a whole number, got {value!r}") from None

@@ -130,10 +130,13 @@ def test_tasks_without_annotations_have_no_column_to_fill_in(desk, capfd):
 
 
 def test_a_page_says_how_its_rows_are_labelled(desk, capfd):
-    assert run("select images -b 3 -o sheet.html") == 0
-    assert "--out picks.csv" in capfd.readouterr().err
     assert run("select images -b 3") == 0
-    assert "--out picks.csv" not in capfd.readouterr().err
+    assert "--out" not in capfd.readouterr().err
+    assert run("select images -b 3 --labeled picks.csv -o second.html") == 2  # no labels yet
+    pl.read_csv("picks.csv").with_columns(label=pl.lit("x")).write_csv("picks.csv")
+    capfd.readouterr()
+    assert run("select images -b 3 --labeled picks.csv -o second.html") == 0
+    assert "--out second.csv" in capfd.readouterr().err  # not the file of the labels
 
 
 def test_a_single_row_is_not_called_rows(desk, capfd):

@@ -65,6 +65,7 @@ def test_the_text_column_of_a_table(tmp_path):
     source = read_pool(tmp_path / "pool.csv", text_column="review", id_column="key")
     assert (source.items, source.ids, source.kind) == (TEXTS, frame["key"].to_list(), "texts")
     assert source.features.startswith("column 'review'")
+    assert "left out: n (not the text); TF-IDF" in source.features  # the method is not left out
     assert source.features.endswith(f"TF-IDF of {len(TEXTS)} texts, truncated SVD to 100 columns")
 
 

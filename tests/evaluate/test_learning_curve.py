@@ -1,6 +1,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
@@ -9,6 +10,7 @@ import mheal
 from mheal.estimators import fit_on_pool
 from mheal.evaluate import CurveFit, Resampled, learning_curve
 from mheal.evaluate.learning_curve import _in_proportion
+from mheal.exceptions import DataWarning
 from mheal.scaling import comparable
 
 X, y = load_digits(return_X_y=True)
@@ -175,3 +177,10 @@ def test_labels_to_reach_a_target_are_where_the_interval_reaches_it():
     assert CurveFit(0.5, 0.01, 100, 90).labels_to_reach(0.95) == (np.inf, np.inf, np.inf)
     with pytest.raises(ValueError, match="between 0 and 1, got 90"):
         fit.labels_to_reach(90)
+
+
+def test_a_column_of_a_frame_that_holds_the_labels_is_no_feature():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3)), columns=[*"abc"]).assign(digit=y)
+    with pytest.warns(DataWarning, match="left out digit"):
+        curve = learning_curve(frame, y[FEW], labeled=FEW, repeats=1)
+    assert curve.accuracy[-1] < 0.3

@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
@@ -13,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import mheal
 import mheal.evaluate as evaluate
 from mheal.estimators import fit_on_pool
-from mheal.exceptions import UserError
+from mheal.exceptions import DataWarning, UserError
 from mheal.strategies import Strategy, get
 from mheal.uncertainty import FewLabelsWarning
 
@@ -264,3 +265,18 @@ def test_a_strategy_that_repeats_rows_is_caught():
 
     with pytest.raises(UserError, match="stutter must pick 5 different"):
         evaluate.simulate(X, y, [Stutter()], [5], seeds=1)
+
+
+def test_a_column_that_holds_the_labels_is_no_feature():
+    words, rng = np.array(["u", "v", "w"])[y], np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(len(y), 3)), columns=[*"abc"])
+    with pytest.warns(DataWarning, match="left out kind"):
+        held = mheal.evaluate.simulate(frame.assign(kind=words), words, ["mheal"], [20], seeds=1)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        without = mheal.evaluate.simulate(frame, words, ["mheal"], [20], seeds=1)
+    assert [row["accuracy"] for row in held.rows] == [row["accuracy"] for row in without.rows]
+    assert held.rows[0]["accuracy"] < 0.7
+
+
+def test_one_budget_needs_no_list():
+    assert mheal.evaluate.simulate(X, y, ["random"], 9, seeds=1).budgets.tolist() == [9]

@@ -111,7 +111,7 @@ def test_pca_of_vectors(tmp_path):
     source = read_pool(tmp_path / "pool.npy", embed="pca")
     assert source.X.shape == (1797, 23)
     assert source.X.dtype == np.float32
-    assert source.features == "128 columns, PCA to 23 columns (91 % of the variance)"
+    assert source.features == "128 columns; PCA to 23 columns (91 % of the variance)"
     bad = DIGITS.copy()
     bad[17, 3] = np.nan
     np.save(tmp_path / "bad.npy", bad)

@@ -211,11 +211,16 @@ BAD = {
     "a negative row": ("l.csv", "row\n-1\n", None, r"l.csv: there is no row -1"),
     "half a row": ("l.csv", "row\n1.5\n", None, r"l.csv: 1.5 is not a row number"),
     "no number": ("l.csv", "row\n1\nx\n", None, r"l.csv: 'x' is not a row number"),
-    "an unknown id": ("l.csv", "id,label\n7,a\n", IDS, r"l.csv: no row of the pool has the id '7': its first is '000'"),
+    "an unknown id": (
+        "l.csv",
+        "id,label\n77,a\n",
+        IDS,
+        r"l.csv: no row of the pool has the id '77': its first is '000'",
+    ),
     "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
     "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),
-    "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label$"),
-    "no column, ids": ("l.csv", "name,label\nx,a\n", IDS, r"l.csv has no column 'row' or 'id': it has name, label$"),
+    "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label; .*from 0$"),
+    "no column, ids": ("l.csv", "name,label\nx,a\n", IDS, r"l.csv has no column 'row' or 'id': it has name, label; "),
     "no ids": ("l.csv", "id,label\nx,a\n", None, r"l.csv names items by 'id', but the pool was read without ids"),
     "nothing": ("l.csv", "", None, r"cannot read l.csv: it is empty"),
     "no format": (
@@ -269,3 +274,14 @@ def test_a_column_of_labels_may_be_written_in_capitals(tmp_path, suffix, name):
     WRITERS[suffix](frame.with_columns(label=pl.lit("dog")), tmp_path / f"labels{suffix}")
     if name.strip() != "label":
         check(read_labels(tmp_path / f"labels{suffix}", None, 10), [7, 2], ["dog", "dog"])
+
+
+def test_ids_that_a_spreadsheet_has_saved_without_their_zeros(tmp_path):
+    check(read_labels(write(tmp_path, "id,label\n7,cat\n002,dog\n", "l.csv"), IDS, 10), [7, 2], ["cat", "dog"])
+    ids = ["7", *IDS[1:]]
+    check(read_labels(write(tmp_path, "id,label\n7,cat\n007,dog\n", "l.csv"), ids, 10), [0, 7], ["cat", "dog"])
+
+
+@pytest.mark.parametrize(("name", "ids"), [("Row", None), ("ROW ", None), ("Id", IDS), ("ID", IDS)])
+def test_the_column_that_names_items_may_be_written_in_capitals(tmp_path, name, ids):
+    check(read_labels(write(tmp_path, f"{name},Label\n007,cat\n", "l.csv"), ids, 10), [7], ["cat"])

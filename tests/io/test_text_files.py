@@ -121,3 +121,9 @@ def test_texts_with_numbers_are_texts(tmp_path, line):
 def test_lines_may_end_as_on_old_computers(tmp_path):
     (tmp_path / "pool.csv").write_bytes(b"a,b\r1,2\r3,4\r")
     assert read_pool(tmp_path / "pool.csv").X.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_a_first_line_that_names_the_separator_for_excel_is_no_line_of_the_table(tmp_path, encoding):
+    (tmp_path / "pool.csv").write_bytes("sep=;\r\na;b\r\n1;2,5\r\n4;9\r\n".encode(encoding))
+    np.testing.assert_array_equal(read_pool(tmp_path / "pool.csv").X, [[1, 2.5], [4, 9]])

@@ -94,3 +94,17 @@ def test_codes_keep_their_leading_zeros(tmp_path):
     source = read_pool(tmp_path / "*.csv", also=["PLZ"])
     assert source.features == "2 numeric columns (PLZ, a)"
     np.testing.assert_array_equal(source.X[:, 0], [1234, 10115, 20095, 80331])
+
+
+def test_numbers_with_leading_zeros_travel_as_they_are(tmp_path):
+    codes, phones = [f"{i:03d}" for i in range(40)], [f"0{1_700_000_000 + 977 * i * i}" for i in range(40)]
+    frame = pl.DataFrame({"Telefon": phones, "lot": codes, "a": [i * i % 41 for i in range(40)]})
+    frame.write_csv(tmp_path / "pool.csv")
+    source = read_pool(tmp_path / "pool.csv")
+    assert "Telefon (long numbers" in source.features
+    cells = picks_frame(PICKS, source)
+    assert cells["Telefon"].to_list() == [phones[row] for row in PICKS.indices]
+    assert cells["lot"].to_list() == [codes[row] for row in PICKS.indices]
+    frame.rename({"lot": "lot_id"}).write_csv(tmp_path / "ids.csv")
+    source = read_pool(tmp_path / "ids.csv")
+    assert (source.id_column, source.ids) == ("lot_id", codes)

@@ -110,6 +110,12 @@ def test_a_table_of_nothing_but_ids_and_answers_is_refused(columns):
         chosen(columns)
 
 
+def test_long_numbers_and_counters_that_are_written_as_text_are_no_features():
+    phones, a = [f"0{1_700_000_000 + 977 * i * i}" for i in range(40)], [i * i % 41 for i in range(40)]
+    schema = chosen({"call": [None, *phones[1:]], "n": [f"{i:03d}" for i in range(40)], "a": a})
+    assert (schema.names, [*schema.left_out]) == (["a"], ["call", "n"])
+
+
 def test_words_that_are_numbers_are_said():
     schema = chosen(NUMBERS | {"price": ["€5", "€1,000", "€7", "€8"]})
     assert "price [with thousands, with €]" in schema.description
@@ -118,6 +124,12 @@ def test_words_that_are_numbers_are_said():
 def test_every_number_is_named_up_to_ten():
     schema = chosen({f"c{i}": [1.5, 2, 0, i] for i in range(13)})
     assert "13 numeric columns (c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, … (13 in all))" in schema.description
+
+
+def test_columns_read_as_numbers_are_named_before_others():
+    schema = chosen({f"c{i}": [1.0, 2.5, 3.0, 4.0] for i in range(12)} | {"rate": ["1%", "5%", "2%", "9%"]})
+    assert "(rate [with %], c0, " in schema.description
+    assert schema.names[-1] == "rate"
 
 
 def test_texts_beside_labels_are_read():

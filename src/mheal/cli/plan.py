@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from ..exceptions import UserError
 from .console import messages, show_report
 from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
 
@@ -48,8 +47,6 @@ def plan(
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
-    if plot is not None and plot.suffix.lower() != ".png":
-        raise UserError(f"cannot draw {plot.name}: give --plot a name that ends in .png")
     resolve_estimator(estimator)
     drawn = [] if plot is None else [("--plot", plot)]
     outputs = context.with_resource(Outputs(drawn, inputs(options.pool, labeled=labeled), force=force))

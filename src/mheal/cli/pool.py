@@ -102,7 +102,8 @@ def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> 
     """How many labels each class has; which have few; and which may be one class that is written in two ways."""
     where = ", ".join(paths(files))
     if where and labels is None:
-        console.print(f"{where} has no column 'label': its rows are avoided, but their labels are not known")
+        unknown = "its rows are avoided, but their labels are not known; rename the column that holds them"
+        console.print(f"{where} has no column 'label': {unknown}")
     if labels is None or not len(labels):
         return
     counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)

@@ -64,7 +64,8 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     if outputs.files:
         console.print(f"Written: {', '.join(str(file) for _, file in outputs.files)}")
     if form == "html":
-        console.print("To label these rows, run the command again with --out picks.csv: it picks the same ones")
+        table = Path(output.file).with_suffix(".csv") if output.file != "-" else "FILE.csv"
+        console.print(f"To label these rows, run the command again with --out {table}: it picks the same ones")
     if form == "label-studio":
         before = [word for file in request.labeled or () for word in ("--labeled", file)]
         again = ["mheal", "select", request.pool, "--budget", str(request.budget), *before]
@@ -127,11 +128,13 @@ def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
 
 def read_record(file: Path) -> dict[str, Any]:
     """A record, which may come from somebody else: it is refused unless all of it is there and of its type."""
-    with reading(file):
-        record = json.loads(file.read_text(encoding="utf-8"))
-    if (flaw := _flaw(record)) or not file.name.endswith(SUFFIX):
-        wrong = f"{file} is not a record of mheal select ({flaw or 'by its name'})"
-        raise UserError(f"{wrong}: give the file NAME{SUFFIX} beside the picks")
+    flaw: str | None = "by its name"
+    if file.name.endswith(SUFFIX):
+        with reading(file):
+            flaw = _flaw(record := json.loads(file.read_text(encoding="utf-8")))
+    if flaw:
+        remedy = f"give the file NAME{SUFFIX} beside the picks"
+        raise UserError(f"{file} is not a record of mheal select ({flaw}): {remedy}")
     parse_budget(str(record["parameters"]["budget"]))
     return record
 

@@ -12,8 +12,9 @@ from sklearn.metrics import pairwise_distances_argmin
 from ..classes import as_classes, split_labels
 from ..estimators import fit_model, for_pool, predict
 from ..exceptions import UserError
+from ..frames import frame_pool
 from ..scaling import comparable
-from ..validation import as_array
+from ..validation import as_array, is_frame
 from .statistics import Floats
 
 FOLDS = 5
@@ -76,6 +77,8 @@ def learning_curve(
     y, labeled : labels and their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
     """
+    if is_frame(X):
+        X, _, labeled, y = frame_pool(X, "impute", labeled, y)
     pool = as_array(X)
     _, rows, y = split_labels(labeled, y, len(pool))
     X, y = pool[rows], as_classes(y)

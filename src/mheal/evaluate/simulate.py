@@ -19,14 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..api import select
-from ..classes import as_classes, why_not_classes
+from ..classes import as_classes, why_not_classes, with_one_row
 from ..estimators import estimator_name, fit_model, for_pool, predict, resolve_estimator, single_threaded
 from ..exceptions import UserError, UserTypeError, user_code
+from ..frames import frame_pool
 from ..scaling import Scaling, comparable
 from ..strategies import get
 from ..strategies.random import Random
 from ..strategy import Strategy
-from ..validation import as_array, as_whole
+from ..validation import as_array, as_whole, is_frame
 from .curves import ALWAYS, Curves, Row
 
 Rows = npt.NDArray[np.int64]
@@ -80,6 +81,9 @@ def runs(
     The rows of a unit depend on the data, the options, the strategy and the seed alone: an interrupted simulation can
     be resumed in any order. Bad input is refused at the call.
     """
+    if is_frame(X):
+        as_classes(y, n=len(X))
+        X, _, _, y = frame_pool(X, "impute", None, y)
     X = as_array(X)
     comparable(X)  # refuses NaN and infinity by the row of X
     y = as_classes(y, n=len(X))
@@ -208,11 +212,11 @@ def split_sizes(
     y: npt.NDArray[Any], test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None
 ) -> tuple[int, int]:
     """Rows in the pool and in the test set of every split of these labels."""
-    classes, counts = np.unique(y, return_counts=True)
+    classes = np.unique(y)
     if reason := why_not_classes(y):
         raise UserError(reason)
-    if counts.min() < 2:
-        raise UserError(f"class {classes[counts.argmin()].item()!r} has 1 row only: drop it or merge it with another")
+    if rare := with_one_row(y):
+        raise UserError(f"{rare}: drop such rows, or merge classes")
     if not 0 < test_size < 1:
         raise UserError(f"test_size must be a share between 0 and 1, got {test_size!r}")
     test = min(ceil(test_size * len(y)), max_test)
@@ -225,7 +229,8 @@ def split_sizes(
 
 def as_budgets(budgets: Iterable[int], available: int) -> list[int]:
     """Numbers of labels, ascending, each once."""
-    found = sorted({as_whole(budget, "a budget") for budget in budgets})
+    listed = budgets if isinstance(budgets, Iterable) else [budgets]
+    found = sorted({as_whole(budget, "a budget") for budget in listed})
     if not found or found[0] < 1:
         raise UserError(f"budgets must be one or more numbers of labels, each at least 1, got {found}")
     if found[-1] > available:

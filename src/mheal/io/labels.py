@@ -134,8 +134,9 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
         columns = read_frame(file, as_text=[id_column or "id", "id", OWN_ID]).to_dict(as_series=False)
     else:
         raise UserError(f"cannot read labels from {file.name}: use {', '.join(TABLES)} or Label Studio's .json")
-    if "label" not in columns and len(alike := [name for name in columns if name.strip().lower() == "label"]) == 1:
-        columns["label"] = columns.pop(alike[0])
+    for own in ("label", "row", "id"):
+        if own not in columns and len(alike := [name for name in columns if name.strip().lower() == own]) == 1:
+            columns[own] = columns[alike[0]]
     if FLAT in columns:
         found = next((name for name in LABEL_NAMES if name in columns), None)
         if found is None:
@@ -206,16 +207,18 @@ def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, 
         remedy = "name its id column, or give row numbers in a column 'row'"
         raise UserError(f"{file} names items by {found[0]!r}, but the pool was read without ids: {remedy}")
     wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
-    raise UserError(f"{file} has no column {wanted}: it has {', '.join(columns)}")
+    remedy = f"add one that names each item{'' if pool_has_ids else ' by its number, from 0'}"
+    raise UserError(f"{file} has no column {wanted}: it has {shortened([*columns])}; {remedy}")
 
 
 def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
     if row_of_id is not None:
-        unescaped = str(name).removeprefix("'")  # with which a spreadsheet shows a formula as text
-        row = row_of_id.get(str(name), row_of_id.get(unescaped, -1))
+        given, first = str(name), next(iter(row_of_id))
+        # A spreadsheet shows a formula as text behind an apostrophe, and writes 0012 as 12.
+        also = (given.removeprefix("'"), given.zfill(len(first)))
+        row = next((row_of_id[one] for one in (given, *also) if one in row_of_id), -1)
         if row < 0:
-            first = repr(next(iter(row_of_id)))
-            raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first:.60}")
+            raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first!r:.60}")
         return row
     try:
         row = int(name)

@@ -53,7 +53,7 @@ def read_pool(
     except MemoryError as error:
         remedy = "use fewer columns, a simpler embedding, or a memory limit with .npy or .parquet files"
         raise UserError(f"{name} does not fit into memory: {remedy}") from error
-    features = ", ".join(filter(None, (read.features, made.description)))
+    features = "; ".join(filter(None, (read.features, made.description)))
     if read.kind == "images":
         unread = dict(made.skipped)
         files = [file for at, file in enumerate(located.files) if at not in unread]

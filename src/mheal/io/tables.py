@@ -5,6 +5,7 @@ The encoding and the separator of a text file are found out, and errors name the
 
 import csv
 import json
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from ..exceptions import UserError, shortened
 from ..runtime.files import reading
 from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
-from ..tables.names import CODE, is_id
+from ..tables.names import CODE, is_answer, is_id
 from ..tables.schema import choose
 from ..tables.table import Table, plain, refuse_unlike
 from .locate import named_array
@@ -32,6 +33,8 @@ SEPARATORS = ",;\t|"
 SAMPLE = 1 << 16  # bytes from which the separator is found out
 ALIKE = 0.9  # share of the lines that must have as many cells as most
 NUMBERS = r"^[-+0-9.,;|\seE]*\d[-+0-9.,;|\seE]*$|^([-+]?[0-9.]+[,;|\s]\s*){2,}\S*$"  # lines of numbers, and a last word
+EXCEL = re.compile(rb"^(\xef\xbb\xbf)?sep=.\r?\n", re.IGNORECASE)  # a first line that tells Excel the separator
+ZEROS = re.compile(r"\s*0\d+\s*$")  # codes, whose zeros are part of them
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins, which Excel calls Unicode text
 
 
@@ -49,7 +52,7 @@ def read_table(
         if target in (*(columns or ()), *also):
             raise UserError(f"{name}: column {target!r} is the target, so it cannot be a feature")
         labels, answers = frame[target].to_list(), [*answers, target]
-    frame = frame.with_columns(_whole_numbers(column) for column in frame if column.name in (id_column, "id"))
+    frame = frame.with_columns(_whole_numbers(c) for c in frame if c.name == id_column or is_id(c.name))
     ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
     table = Table.of(frame, name, [*ids_as_text, text_column])
     schema = choose(table, columns, without, also, id_column, text_column, answers)
@@ -192,17 +195,20 @@ def _as_utf8(content: bytes) -> bytes:
 
 
 def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.DataFrame:
-    """The rows of CSV or TSV; columns `as_text` and those named like codes are not parsed: a zip code 01234 stays so.
+    """The rows of CSV or TSV; columns `as_text` and those of codes and ids are not parsed: 01234 stays so.
 
     usual : the separator where none splits the lines
     """
     content = content if b"\n" in content else content.replace(b"\r", b"\n")
+    content = EXCEL.sub(b"", content, count=1)
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
     separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
     if "\0" in first:
-        raise ValueError("it is not text")
+        raise ValueError("it is not text: save it as CSV")
     lines = list(csv.reader(sample.splitlines()[:200], delimiter=separator))
-    codes = [name for name in lines[0] if CODE.search(name.lower())] if lines else []
+    zeros = {at for line in lines[1:] for at, cell in enumerate(line) if ZEROS.match(cell)}
+    named = {at: name for at, name in enumerate(lines[0]) if not is_answer(name)} if lines else {}
+    codes = [name for at, name in named.items() if at in zeros or CODE.search(name.lower()) or is_id(name)]
     types, header = dict.fromkeys([*as_text, *codes], pl.String), _is_header(lines)
     try:
         frame = pl.read_csv(

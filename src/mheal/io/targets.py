@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..classes import as_classes, as_column, missing, why_not_classes
+from ..classes import as_classes, as_column, missing, why_not_classes, with_one_row
 from ..exceptions import UserError, UserFileError, shortened
 from ..runtime.files import reading
 from .arrays import array_of, open_arrays
@@ -40,11 +40,8 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     labels = as_classes(cells[rows], description)
     if why := why_not_classes(labels):
         raise UserError(f"{description}: {why}; name another target")
-    classes, counts = np.unique(labels, return_counts=True)
-    if counts.min() < 2:
-        rare = classes[counts.argmin()].item()
-        remedy = "empty that label, or merge the class with another"
-        raise UserError(f"{description}: class {rare!r} has 1 row only: {remedy}")
+    if rare := with_one_row(labels):
+        raise UserError(f"{description}: {rare}: empty such labels, or merge classes")
     return rows, labels, description
 
 

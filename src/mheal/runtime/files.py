@@ -26,6 +26,7 @@ READERS |= {"zipfile", "json", "ast", "tokenize", "_csv", "zlib", "struct"}
 MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
 CUT = "it ends too early"  # what EOFErrors without a message mean
 LOCK = ".mheal-lock"
+KIND = " (is it complete, and what its name says?)"  # what to check where a library cannot read a file
 OWN_NAME = 50  # characters of a file's name that its temporary neighbour has too
 PART = re.compile(r"\..*\.[0-9a-f]{16}\.part")  # the name of a temporary neighbour
 
@@ -122,6 +123,7 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
     except BaseException as error:  # a panic in Rust is no Exception
         if not isinstance(error, BROKEN) and not _by_reader(error):
             raise
+        hint = hint or (KIND if _by_reader(error) else "")
         raise UserError(f"cannot read {file.name}: {first_line(error, CUT)}{hint}") from error
 
 

@@ -4,6 +4,7 @@ import mmap
 import os
 import re
 from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -11,7 +12,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from ..exceptions import UserError
+from ..exceptions import UserError, UserTypeError
 from .threads import thread_count
 
 PART = 50_000_000  # bytes that a thread may touch between two checks of the memory in use
@@ -66,6 +67,8 @@ class MemoryLimit:
     """
 
     def __init__(self, limit: int) -> None:
+        if not isinstance(limit, Integral):
+            raise UserTypeError(f"memory_limit must be a number of bytes such as 10**9, got {limit!r}")
         self.limit = limit
         self._maps: list[mmap.mmap] = []
         self._left = 0  # bytes that were in memory after pages were last given back

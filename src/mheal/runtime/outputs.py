@@ -46,6 +46,8 @@ class Outputs:
             refuse_folder(file, self.make_folder)
             if places[at] in places[:at]:
                 raise UserError(f"{file} would be written twice: give {option} another name")
+            if option == "--plot" and file != self.record and file.suffix.lower() != ".png":
+                raise UserError(f"cannot draw {file.name}: give --plot a name that ends in .png")
             if os.path.exists(file) and not os.path.isfile(file):
                 raise UserFileError(f"{file} is a folder or a device: give {option} another name")
         with ExitStack() as locks:

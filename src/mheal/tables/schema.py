@@ -62,10 +62,12 @@ class Schema:
 
     @property
     def description(self) -> str:
-        """What the columns of X are, and which columns are not used, in a line."""
+        """What the columns of X are, and which are not used, in a line. Of many numbers, those in odd forms come first."""
         parts = [] if self.text_column is None else [f"column {self.text_column!r}"]
         kinds = {kind: [feature for feature in self.features if feature.kind == kind] for kind in KINDS}
         if numbers := [f.name for f in kinds["number"]]:
+            if len(numbers) > LISTED:
+                numbers.sort(key=lambda name: name not in self.written)
             hows = [f"{name} [{self.written[name]}]" if name in self.written else name for name in numbers]
             parts.append(f"{len(numbers):,} numeric column{'s' * (len(numbers) > 1)} ({shortened(hows, LISTED)})")
         if categories := [f"{f.name}: {f.width} values" for f in kinds["category"]]:
@@ -119,7 +121,8 @@ def choose(
         if coarse and len(texts) == 1:
             text_column = texts[0]
         elif coarse:
-            held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8) or "only ids"
+            held = shortened([f"{name or 'unnamed'} ({reason})" for name, reason in left_out.items()], 8)
+            held = held or ("only ids" if id_column is not None else "all are left out")
             texts = texts or [name for name, reason in left_out.items() if "texts" in reason]
             remedy = f"; if {texts[0]!r} is text to read, name it as the text column (--text)" if texts else ""
             wrong = f"{table.name} has no column that separates its rows, but {held}"

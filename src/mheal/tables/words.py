@@ -76,10 +76,11 @@ def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Con
         values = values.str.replace_all(",", "", literal=True)
     elif form:
         values = values.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
-    numbers = values.cast(pl.Float64, strict=False)
+    numbers, whole = (values.cast(dtype, strict=False) for dtype in (pl.Float64, pl.Int64))
     others = tuple(words.filter(~found[form]).unique(maintain_order=True))
     written = ", ".join(filter(None, (form and f"with {form}", marks)))
-    return Converted(numbers.set(~numbers.is_finite(), None), written, others)
+    numbers = numbers.set(~numbers.is_finite(), None)
+    return Converted(whole if whole.null_count() == numbers.null_count() else numbers, written, others)
 
 
 def _bare(column: pl.Series) -> tuple[pl.Series, str]:
