@@ -66,10 +66,10 @@ class MemoryLimit:
     not work in parts. Using a map brings its pages back.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: Any) -> None:
         if not isinstance(limit, Integral):
             raise UserTypeError(f"memory_limit must be a number of bytes such as 10**9, got {limit!r}")
-        self.limit = limit
+        self.limit = int(limit)
         self._maps: list[mmap.mmap] = []
         self._left = 0  # bytes that were in memory after pages were last given back
         self._over = Event()

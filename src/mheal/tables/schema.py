@@ -62,7 +62,7 @@ class Schema:
 
     @property
     def description(self) -> str:
-        """What the columns of X are, and which are not used, in a line. Of many numbers, those in odd forms come first."""
+        """What the columns of X are, and which are not used. Of many numbers, those in odd forms come first."""
         parts = [] if self.text_column is None else [f"column {self.text_column!r}"]
         kinds = {kind: [feature for feature in self.features if feature.kind == kind] for kind in KINDS}
         if numbers := [f.name for f in kinds["number"]]:
