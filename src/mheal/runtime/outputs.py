@@ -44,10 +44,10 @@ class Outputs:
         places = [_place(file) for _, file in self.files]
         for at, (option, file) in enumerate(self.files):
             refuse_folder(file, self.make_folder)
-            if places[at] in places[:at]:
-                raise UserError(f"{file} would be written twice: give {option} another name")
             if option == "--plot" and file != self.record and file.suffix.lower() != ".png":
                 raise UserError(f"cannot draw {file.name}: give --plot a name that ends in .png")
+            if places[at] in places[:at]:
+                raise UserError(f"{file} would be written twice: give {option} another name")
             if os.path.exists(file) and not os.path.isfile(file):
                 raise UserFileError(f"{file} is a folder or a device: give {option} another name")
         with ExitStack() as locks:
