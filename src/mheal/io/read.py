@@ -3,25 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from ..embed.methods import embed as embed_items
 from ..exceptions import UserError, shortened
 from ..runtime.progress import Progress
-from ..tables.features import Missing
 from .arrays import read_arrays
 from .locate import TABLES, Located, locate
 from .source import Source
-from .tables import not_empty, read_table, read_text
+
+if TYPE_CHECKING:
+    from ..tables.features import Missing
 
 
 def read_pool(
     source: str | Path, *, columns: Sequence[str] | None = None, without: Sequence[str] = (), also: Sequence[str] = (),
     id_column: str | None = None, text_column: str | None = None, target: str | None = None,
-    answers: Sequence[str] = (), missing: Missing = "impute", embed: str | None = None, seed: int = 0,
+    answers: Sequence[str] = (), missing: "Missing" = "impute", embed: str | None = None, seed: int = 0,
     progress: Progress | None = None,
 ) -> Source:  # fmt: skip
     """Read a pool. Rows are counted from 0, here and in every message.
@@ -66,11 +66,13 @@ def read_pool(
 
 
 def _not_embedded(
-    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: Missing
+    located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: "Missing"
 ) -> Source:
     """What the files hold; `chosen` are the columns of a table, which nothing else has."""
     files = located.files
     if located.form in TABLES:
+        from .tables import read_table
+
         return read_table(files, name, **chosen, target=target, answers=answers, missing=missing)
     for option, value in chosen.items():
         if value:
@@ -85,6 +87,10 @@ def _not_embedded(
 
 def _read_lines(files: Sequence[Path]) -> Source:
     """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
+    import polars as pl
+
+    from .tables import not_empty, read_text
+
     lines: list[str] = []
     for file in files:
         text = read_text(file).rstrip()

@@ -44,7 +44,8 @@ class Outputs:
         places = [_place(file) for _, file in self.files]
         for at, (option, file) in enumerate(self.files):
             refuse_folder(file, self.make_folder)
-            if option == "--plot" and file != self.record and file.suffix.lower() != ".png":
+            replaces_input = _identity(file) in self._inputs  # refused below, whatever its name ends in
+            if option == "--plot" and not replaces_input and file != self.record and file.suffix.lower() != ".png":
                 raise UserError(f"cannot draw {file.name}: give --plot a name that ends in .png")
             if places[at] in places[:at]:
                 raise UserError(f"{file} would be written twice: give {option} another name")
