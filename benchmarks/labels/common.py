@@ -1,9 +1,10 @@
-"""What the studies share: rows that are measured unit by unit and resumed, paired comparisons, the page.
+"""Helpers of all studies: measuring and resuming, data, classifiers, paired comparisons, the page.
 
     python benchmarks/labels/NAME/run.py DATA     # measure what rows.csv lacks, then rewrite the page
     python benchmarks/labels/NAME/run.py --page   # rewrite README.md from rows.csv
 
-DATA is a folder of NAME.npz files, each with X_train and y_train.
+DATA is a folder of NAME.npz files, each with X_train and y_train. A unit is what is measured in one go, for example one
+strategy on one split of a dataset; a stopped run resumes with the next unit.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy loads: units are run side by side, one process a core
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # set before NumPy loads: units run in parallel, one process per core
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MHEAL_NUM_THREADS"] = "1"
 
@@ -41,12 +42,12 @@ IMAGES = ("mnist", "fashion_mnist", "cifar10")
 
 @dataclass(frozen=True)
 class Study:
-    """One question: how it is measured and how its page is written.
+    """A study: how it is measured and how its page is written.
 
-    columns : of rows.csv; the first ones are the unit's
-    units : all units for a number of seeds
-    run : the rows of one unit, given (DATA, *unit)
-    page : the text of README.md, given the rows
+    columns : header of rows.csv; the first columns identify the unit
+    units : returns all units for a number of seeds
+    run : measures one unit, given as (DATA, *unit), and returns its rows
+    page : returns the text of README.md, given all rows
     """
 
     folder: Path
@@ -57,7 +58,7 @@ class Study:
     seeds: int = 5
 
     def main(self) -> None:
-        """Read the command line; measure, or only write the page."""
+        """Read the command line, measure unless --page is given, and write the page."""
         parser = argparse.ArgumentParser()
         parser.add_argument("data", nargs="?", type=Path, help="folder of NAME.npz files")
         parser.add_argument("--page", action="store_true", help="only rewrite README.md from the rows")
@@ -75,7 +76,7 @@ class Study:
             (self.folder / "README.md").write_text(wrapped(self.page(read(args.out))), encoding="utf-8")
 
     def measure(self, data: Path, out: Path, units: list[Unit], processes: int | None) -> None:
-        """Append the rows of every unit that `out` does not have yet."""
+        """Measure the units that have no rows in `out`, and append their rows."""
         there = [tuple(line.values()) for line in read(out)] if out.exists() else []
         done = {row[: len(units[0])] for row in there}
         jobs = [(data, *unit) for unit in units if tuple(map(str, unit)) not in done]
@@ -93,13 +94,13 @@ class Study:
 
 
 def read(path: Path) -> list[Line]:
-    """The rows of a CSV file, which may be compressed."""
+    """Read the rows of a CSV file, which may be compressed with gzip."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def load(data: Path, name: str, rows: int | None = None) -> tuple[Any, Any]:
-    """Features (images flat, between 0 and 1) and classes 0, 1, …; at most `rows` of them, drawn at random."""
+    """Features and classes 0, 1, … of a dataset, or of `rows` random rows. Images are flat and between 0 and 1."""
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         X = X / 16
@@ -112,7 +113,7 @@ def load(data: Path, name: str, rows: int | None = None) -> tuple[Any, Any]:
 
 
 def quiet() -> None:
-    """Silence warnings of models that have seen few labels."""
+    """Silence the warnings of models that are trained on few labels."""
     warnings.filterwarnings("ignore")
 
 
@@ -120,7 +121,7 @@ def quiet() -> None:
 
 
 def classifier(name: str, seed: int, labels: int) -> Any:
-    """An estimator by name, for so many labels."""
+    """An unfitted classifier by name. `labels` is the number of labels: the most neighbours that knn can use."""
     return {
         "logistic": lambda: LogisticRegression(max_iter=1000),
         "svm": lambda: SVC(C=10),
@@ -131,22 +132,23 @@ def classifier(name: str, seed: int, labels: int) -> Any:
 
 
 def fitted(name: str, X: Any, y: Any, seed: int) -> Any:
-    """The classifier of that name, fitted on these labels; a constant one where they are all the same."""
+    """The classifier of that name, fitted on these labels; a constant predictor if they are all the same."""
     one_class = len(np.unique(y)) == 1
     return (DummyClassifier() if one_class else classifier(name, seed, len(y))).fit(X, y)
 
 
 def accuracy(model: Any, X: Any, y: Any) -> float:
-    """Share of right predictions."""
+    """Share of correct predictions."""
     return round(float(np.mean(model.predict(X) == y)), 4)
 
 
 def labelled(
     X: Any, strategy: Any, budgets: Sequence[int], seed: int, y: Any = None, model: str | None = None, **options: Any
 ) -> Iterator[Any]:
-    """Rows that have labels at each budget; adaptive strategies get `model`, fitted on the labels so far.
+    """Yield the labelled rows at each budget.
 
-    Without `model`, mheal picks once.
+    Adaptive strategies pick in rounds, with `model` fitted on the labels so far. Without `model` they pick all rows at
+    once, as other strategies do.
     """
     chosen = mheal.strategies.get(strategy)() if isinstance(strategy, str) else strategy
 
@@ -177,7 +179,7 @@ Values = dict[str, dict[Unit, float]]
 
 
 def means(rows: Iterable[Line], name: str, unit: Sequence[str], value: str = "accuracy") -> Values:
-    """Mean of `value` in %, over the labels, for each value of the column `name` and each unit."""
+    """Mean of the column `value` in %, for each value of the column `name` and each unit."""
     found: dict[str, dict[Unit, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         found[row[name]][tuple(row[column] for column in unit)].append(100 * float(row[value]))
@@ -204,6 +206,6 @@ def table(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 
 def wrapped(text: str) -> str:
-    """The page with paragraphs of lines up to 120 characters; tables, headings and code stay."""
+    """Wrap the paragraphs of a page at 120 characters; tables, headings and code stay as they are."""
     blocks = text.strip().split("\n\n")
     return "\n\n".join(b if b[0] in "|# " else textwrap.fill(b, 120, break_on_hyphens=False) for b in blocks) + "\n"

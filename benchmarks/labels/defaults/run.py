@@ -31,31 +31,31 @@ TAKEN = {"n_representatives": "256", "density_power": "1.25", "outlier_fraction"
 COLUMNS = ("part", "dataset", "seed", "setting", "labels", "accuracy")
 HEAD = """# Why are the defaults what they are?
 
-**`n_representatives=256, density_power=1.25, outlier_fraction=0.05` gain {gain} points over random labels.** Other
-values change that by at most {within} points: from 32 to 512 representatives, a density power from 1.1 to 1.5, and an
-outlier fraction from 0.02 to 0.08. Representatives matter most: 20 labels of digits give {before} % without them and
-{after} % with them.
+**Keep the defaults: `n_representatives=256, density_power=1.25, outlier_fraction=0.05` gain {gain} points over random
+labels, and nearby values change that by at most {within} points.** Nearby are 32 to 512 representatives, a density
+power of 1.1 to 1.5 and an outlier fraction of 0.02 to 0.08. Representatives matter most: with 20 labels of digits,
+accuracy is {before} % without them and {after} % with them.
 
 {table}
 
-Accuracy in %, mean over eight datasets, {labels} labels and two estimators; the difference is to the default value
-(bold), in points, ± standard error, paired over datasets and {seeds} splits. Random: {random} %.
+Accuracy in %, mean over eight datasets, {labels} labels and two estimators. "difference" is to the default (bold), in
+points, ± standard error, paired over datasets and {seeds} splits. Random labels give {random} %.
 
-The last three parameters were measured without representatives: `density_power` with the local spacing of 60
-neighbors, `outlier_fraction` with that of 20. The number of neighbors matters up to 50 labels only, and the first 256
-picks are representatives now. 20 neighbors were chosen on learnt features of images. On such features of MNIST, 200
-labels give {mnist} % with 256 representatives and {fewer} % with 64.
+The last three parameters were measured without representatives: `density_power` with a local spacing over 60 neighbors,
+`outlier_fraction` with one over 20. The number of neighbors, now a constant, matters only up to 50 labels; these picks
+are representatives now. It was set to 20 on learnt features of images. On such features of MNIST, accuracy with 200
+labels is {mnist} % with 256 representatives and {fewer} % with 64.
 
-The settings were chosen on the same labels that compare them, so the differences are a guide, and the accuracy on your
-data may be another. Datasets: {datasets}; images as 30 principal components. Estimators: an RBF
-SVM and logistic regression. Rows: mheal 0.1.0; the number of neighbors is a constant now. To measure the others again:
+The defaults were chosen on these same datasets, so the differences are only a guide for other data. Datasets:
+{datasets}; images as 30 principal components. Estimators: an RBF SVM and logistic regression. Measured with mheal
+0.1.0. To measure all but the number of neighbors again:
 
     python benchmarks/labels/defaults/run.py DATA --seeds 8
 """
 
 
 def split(data, name, seed):
-    """Pool and test set, standardised by the pool."""
+    """Pool and test set, both standardised with the mean and deviation of the pool."""
     images = "mnist" in name
     X, y = load(data, name, 14_000 if images else 8_000)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -69,7 +69,7 @@ def split(data, name, seed):
 
 
 def run(job):
-    """The learning curve of one setting: mean accuracy of two estimators."""
+    """Measure the learning curve of one setting: the mean accuracy of two estimators."""
     data, _, name, seed, setting = job
     quiet()
     X, y, X_test, y_test = split(data, name, seed)
@@ -88,7 +88,7 @@ def run(job):
 
 
 def page(rows):
-    """A row for each value of each parameter."""
+    """Write the page: a table row for each value of each parameter."""
     unit = ("dataset", "seed")
     parts = {part: [row for row in rows if row["part"] == part] for part in ("representatives", "density", "images")}
     scores = {part: means(parts[part], "setting", unit) for part in ("representatives", "density")}

@@ -1,4 +1,4 @@
-"""Should equal rows count more than once? Pools with duplicates by nature, and images stored twice.
+"""Should equal rows count more than once? Measured on tables that have equal rows, and on images stored twice.
 
     python benchmarks/labels/duplicates/run.py DATA [--seeds N]
 
@@ -35,26 +35,26 @@ COLUMNS = ("dataset", "pool", "model", "seed", "strategy", "labels", "accuracy",
 HEAD = """# Should equal rows count more than once?
 
 **In tables, yes (`deduplicate=False`); for images, no (`deduplicate=True`).** In tables of few categories the number
-of equal rows shows which values are common: deduplicating costs {natural} points. A second copy of an image adds
-no information: where the second copy has a wrong label, deduplicating gains {noisy} points, and otherwise it
-changes little. `mheal select` follows this rule.
+of equal rows shows which values are common, and deduplicating costs {natural} points. A second copy of an image adds no
+information. Deduplicating gains {noisy} points where second copies have wrong labels, and changes little otherwise.
+The command `mheal select` follows this rule.
 
 {table}
 
-Accuracy in %, mean over 20 to 500 labels; the gain is that of deduplicating, in points, ± standard error, paired over
-two datasets, two estimators and {seeds} splits. Random and the best other strategy (of {others}) are for comparison.
-"wrong" is the share of wrong labels among the first 500, without and with deduplicating.
+Accuracy in %, mean over 20 to 500 labels. "gain" is "deduplicated" minus "counted", in points, ± standard error, paired
+over two datasets, two estimators and {seeds} splits. "best other" is the best of {others}. "wrong" is the share of
+wrong labels among the first 500, without and with deduplicating.
 
-Measured on Adult and Nomao (70 % of the rows are the pool), MNIST and Fashion-MNIST (10,000 images and 2,000 copies,
-PCA to 30 columns), with logistic regression and an SVM, which also serve as the model. Rows: mheal 0.1.0. To measure
-again:
+Measured with mheal 0.1.0 on Adult and Nomao (70 % of the rows are the pool), MNIST and Fashion-MNIST (10,000 images and
+2,000 copies, PCA to 30 columns). Logistic regression or an SVM is trained on the labels and provides the uncertainty.
+To measure again:
 
     python benchmarks/labels/duplicates/run.py DATA
 """
 
 
 def split(data, name, kind, seed):
-    """Pool, the labels it is given, its true labels, and a test set."""
+    """Pool, its labels as stored (some wrong), its true labels, and a test set."""
     images = kind != "natural"
     X, y = load(data, name)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -68,7 +68,7 @@ def split(data, name, kind, seed):
 
 
 def copies(y, kind, seed):
-    """Rows of the pool, a fifth of them twice, and their labels: those of noisy copies are wrong."""
+    """Numbers of the pool's rows, a fifth of them twice, and their labels; "noisy" copies have wrong labels."""
     rows = np.arange(len(y))
     if kind in ("natural", "clean"):
         return rows, y
@@ -83,7 +83,7 @@ def copies(y, kind, seed):
 
 
 def run(job):
-    """The learning curve of one strategy and model."""
+    """Measure the learning curve of one strategy and model."""
     data, dataset, kind, model, seed, title = job
     quiet()
     X, given, truth, X_test, y_test = split(data, dataset, kind, seed)
@@ -97,7 +97,7 @@ def run(job):
 
 
 def page(rows):
-    """Two rows for each kind of pool: mheal without and with a model."""
+    """Write the page: two table rows for each kind of pool, mheal without and with a model."""
     unit, body, gains = ("dataset", "model", "seed"), [], {}
     for kind, title in TITLES.items():
         mine = [row for row in rows if row["pool"] == kind]

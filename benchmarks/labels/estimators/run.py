@@ -29,29 +29,32 @@ OURS = "logistic+knn"
 COLUMNS = ("dataset", "seed", "estimator", "trained", "labels", "accuracy")
 HEAD = """# Which model's uncertainty should be used, if there are labels but no model?
 
-**The mean of a logistic regression and the five nearest neighbours.** `mheal.select(X, n, labeled=rows, y=labels)` uses
-it. Its gain over picking without a model depends on what is trained on the labels; in points: {gains}. The choice was
-made on other datasets. If you will train nearest neighbours, pass `estimator=KNeighborsClassifier()` instead: {alone}.
+**The mean of logistic regression and five nearest neighbours.** `mheal.select(X, n, labeled=rows, y=labels)` uses it.
+The gain over picking without a model depends on what you then train on the labels; in points: {gains}. The choice was
+made on other datasets. If you will train nearest neighbours, pass `estimator=KNeighborsClassifier()`, which gains
+{alone}.
 
 {table}
 
 Gain in points over `mheal` without a model, mean over 200, 300 and 500 labels, ± standard error over {count} datasets
-({held_out}) and {seeds} splits. Rows: whose uncertainty is used; "+" is the mean of several, "network" has one hidden
-layer of 128. Columns: what is then trained on the labels. Adding nearest neighbours to the uncertainty of the trained
-model itself helps in {helps} of {own} cases, so your `estimator` or `proba` is used as it is.
+({held_out}) and {seeds} splits. Rows: the classifiers that provide the uncertainty; "+" averages their probabilities,
+"network" has one hidden layer of 128. Columns: the model that is then trained on the labels. If the uncertainty comes
+from that model itself, adding nearest neighbours helps in {helps} of {own} cases; so your `estimator` or `proba` is
+used as it is.
 
-The choice was made on {chosen}. There {ours} gains {before} on average, and {best}, the best, {largest}. The former
-is cheaper on large pools.
+The choice was made on {chosen}. There {ours} gains {before} on average, and the best, {best}, {largest}. {ours} is
+cheaper on large pools.
 
-100 rows are picked without a model, then up to 200, 300 and 500, each time with the estimator fitted on the labels so
-far. 70 % of up to 8,000 rows (14,000 images, PCA to 30 columns) are the pool. Rows: mheal 0.1.0. To measure again:
+First, 100 rows are picked without a model. Then rows are added up to 200, 300 and 500, each time with the classifier
+fitted on the labels so far. 70 % of up to 8,000 rows (14,000 images, PCA to 30 columns) are the pool. Measured with
+mheal 0.1.0. To measure again:
 
     python benchmarks/labels/estimators/run.py DATA
 """
 
 
 def split(data, name, seed):
-    """Pool and test set, standardised by the pool."""
+    """Pool and test set, both standardised with the mean and deviation of the pool."""
     X, y = load(data, name, 14_000 if name in IMAGES else 8_000)
     if name in IMAGES:
         X = PCA(30, random_state=0).fit_transform(X)
@@ -74,12 +77,12 @@ class Mean(BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        """(rows, classes)."""
+        """Mean probabilities: (rows, classes)."""
         return np.mean([probabilities(Pool(X, model=m), np.arange(len(X))) for m in self.models_], axis=0)
 
 
 def picked(estimator, X, y, seed):
-    """Rows with labels at each budget."""
+    """Labelled rows at each budget, picked with the uncertainty of this estimator."""
     if estimator == "random":
         order = np.random.default_rng(seed).permutation(len(X))
         return [order[:budget] for budget in BUDGETS]
@@ -93,7 +96,7 @@ def picked(estimator, X, y, seed):
 
 
 def run(job):
-    """Accuracy of every trained model on what one estimator picks."""
+    """Measure the accuracy of every model on rows that are picked with the uncertainty of one estimator."""
     data, name, seed, estimator = job
     quiet()
     X, y, X_test, y_test = split(data, name, seed)
@@ -105,7 +108,7 @@ def run(job):
 
 
 def page(rows):
-    """Gains on the datasets that had no part in the choice."""
+    """Write the page: gains on the datasets that were not used for the choice."""
 
     unit = ("dataset", "seed")
 

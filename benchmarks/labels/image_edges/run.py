@@ -1,4 +1,4 @@
-"""Which features of images should rows be picked by, where there is no pretrained network?
+"""Which features should images be picked by, if there is no pretrained network?
 
     python benchmarks/labels/image_edges/run.py DATA [--seeds N]
 
@@ -24,19 +24,19 @@ IMAGES, STEPS = 12_000, 400
 COLUMNS = ("dataset", "seed", "embedding", "model", "labels", "accuracy")
 HEAD = """# Which features should images be picked by?
 
-**By pixels and edges together.** On CIFAR-10 this gains {network} points over pixels alone if a network is trained and
-{svm} if an SVM is; on digits and clothes it is equal or better. So it is the default of `mheal select` and
-`mheal embed` for images (`--embed shapes`).
+**By pixels and edges together, if you have no pretrained network.** On CIFAR-10 this gains {network} points over pixels
+alone if a network is trained on the labels, and {svm} if an SVM is. On digits and clothes it is equal or better. It is
+the default of `mheal select` and `mheal embed` for images (`--embed shapes`).
 
 {table}
 
-Accuracy in %, mean over the numbers of labels (network: {labels}; SVM: {more}) and {seeds} splits; the gain is that
-of both over pixels, in points, ± standard error, paired.
+Accuracy in %, mean over the numbers of labels (network: {labels}; SVM: {more}) and {seeds} splits. "gain" is "both"
+minus "pixels", in points, paired, ± standard error.
 
-"pixels" and "edges" are PCA of the pixels and of histograms of edge directions, each row of unit length; "both" puts
-them side by side. `mheal` picks by these features without a model. The SVM and the network (the small convolutional
-network of the paper's Table 3, {steps} steps) learn from pixels. How edges are counted was chosen with an SVM on
-training images. Rows: mheal 0.1.0. To measure again:
+"pixels" is PCA of the pixels, and "edges" is PCA of histograms of edge directions, with rows of unit length. "both" has
+the columns of both. `mheal` picks from these features without a model. The SVM and the network learn from pixels; the
+network is the small convolutional network of the paper's Table 3, trained for {steps} steps. The settings of the
+histograms were chosen with an SVM on training images. Measured with mheal 0.1.0. To measure again:
 
     python benchmarks/labels/image_edges/run.py DATA --seeds 3
 """
@@ -53,7 +53,7 @@ def picks_of(images, embedding, seed):
 
 
 def run(job):
-    """The learning curves of one embedding."""
+    """Measure the learning curves of one embedding."""
     data, name, seed, embedding = job
     quiet()
     flat, y = load(data, name, IMAGES)
@@ -85,7 +85,7 @@ def networks(images, y, chosen, test, seed):
 
 
 def page(rows):
-    """A row for each dataset and model."""
+    """Write the page: a table row for each dataset and model."""
     body, gains = [], {}
     for model in ("network", "svm"):
         for name in DATASETS:

@@ -16,9 +16,7 @@ import polars as pl
 from common import Study, accuracy, fitted, gain, labelled, means, quiet, table
 from sklearn.preprocessing import StandardScaler
 
-import mheal
-
-TABLES = {"attrition": "Attrition", "credit_data": "Status"}  # and the column of classes
+TABLES = {"attrition": "Attrition", "credit_data": "Status"}  # CSV files: the column with the classes
 NAMES = ("abalone", "adult_uci", "attrition", "chess", "credit_data", "fars", "hpc", "mlc_churn", "mushroom", "splice")
 DEVELOPMENT = sorted(np.random.default_rng(18).permutation(NAMES)[:5].tolist())
 OURS = "mheal without a model"
@@ -28,20 +26,19 @@ MODELS, BUDGETS, ROWS = ("logistic", "forest"), (20, 50, 100, 200), 3000
 TITLES = {"columns": "each column 1", "2": "about 2", "sqrt": "√(values − 1)", "1": "**1**", "1/2": "½"}
 HEAD = """# How much should a one-hot encoded category weigh beside a number?
 
-**As much as one number.** If each column is standardised by itself, a category of 20 values weighs as much as 20
-numbers, and its rarest values weigh most. So `mheal` divides the columns of a category by the root of their total
-variance. On the five tables used for the choice, this gains one to three points over separate columns with up to 100
-labels. On the four that check it, it gains one point with 100 labels and is level otherwise. It does not help on
-splice, whose 60 columns are all categories: there mheal is far below random with every weight.
+**As much as one number.** If each one-hot column is standardised by itself, a category of 20 values weighs as much as
+20 numbers, and its rarest values weigh most. So `mheal` divides the columns of a category by the root of their total
+variance. On the five tables used for the choice, this gains one to three points over separate columns, with up to 100
+labels. On the four check tables it gains one point with 100 labels and is level otherwise. It does not help on splice,
+whose 60 columns are all categories: there `mheal` is far below random with every weight.
 
 {table}
 
 Gain over random labels in points of accuracy, ± standard error, paired over datasets, two estimators (logistic
 regression and a forest, both on standardised columns) and {seeds} splits. The weight is the total variance of the
-columns of a category; that of a number is 1. "About 2" is 2·(1 − Σp²), with p the shares of the values. The choice was
-made on {development}, drawn by a seed before anything was measured; {others} check it. The rows also hold "mheal" with
-the labels, which picks otherwise from 64 labels on only. Pools of up to 3,000 rows. Rows: mheal {version}. To measure
-again:
+columns of a category; a number has 1. "About 2" is 2·(1 − Σp²), where p are the shares of the values. "choice":
+{development}, drawn by a seed before anything was measured. "check": {others}. rows.csv also has "mheal" with labels,
+whose picks differ only from 64 labels on. Pools of up to 3,000 rows. Measured with mheal 0.2.0.dev0. To measure again:
 
     python benchmarks/labels/one_hot/run.py DATA
 """
@@ -49,7 +46,7 @@ COLUMNS = ("dataset", "seed", "strategy", "weight", "model", "labels", "accuracy
 
 
 def load(data, name):
-    """Numbers and 0/1 columns, the one-hot blocks among them, and classes."""
+    """Features with one-hot columns, the (first, end) of each one-hot block, and the classes."""
     if name in TABLES:
         with lzma.open(data / f"{name}.csv.xz") as file:
             frame = pl.read_csv(file, null_values=["NA"])
@@ -64,12 +61,12 @@ def load(data, name):
 
 
 def categorical(stored):
-    """The eight categories of Adult come after its six numbers."""
+    """Names of Adult's eight categorical columns, which follow its six numbers."""
     return [f"column_{i}" for i in range(6, stored["X_train"].shape[1])]
 
 
 def encoded(frame):
-    """A table with missing values filled in; one block of columns for each category."""
+    """Fill in missing values and one-hot encode; return the columns and the (first, end) of each one-hot block."""
     columns, found = [], []
     for column in frame:
         if column.dtype == pl.String:
@@ -82,7 +79,7 @@ def encoded(frame):
 
 
 def blocks(X):
-    """Runs of 0/1 columns of which one is 1 in each row."""
+    """Find one-hot blocks: runs of 0/1 columns of which exactly one is 1 in each row."""
     binary = ((X == 0) | (X == 1)).all(axis=0)
     found, at = [], 0
     while at < X.shape[1]:
@@ -98,7 +95,7 @@ def blocks(X):
 
 
 def weighed(X, found, weight):
-    """Columns of variance 1, but one-hot blocks of the total variance that the weight says."""
+    """Scale each column to variance 1, but each one-hot block to the total variance that `weight` names."""
     deviation = X.std(axis=0)
     scale = np.where(deviation > 0, deviation, 1)
     for lo, hi in found if weight != "columns" else ():
@@ -109,7 +106,7 @@ def weighed(X, found, weight):
 
 
 def run(job):
-    """The learning curves of one strategy with every weight."""
+    """Measure the learning curves of one strategy with every weight."""
     data, name, seed, strategy = job
     quiet()
     X, found, y = load(data, name)
@@ -131,7 +128,7 @@ def run(job):
 
 
 def page(rows):
-    """The gain of each weight over one for each column, on the tables of the choice and on those that check it."""
+    """Write the page: the gain over random of each weight, on the "choice" tables, the "check" tables and splice."""
     unit, body = ("dataset", "seed", "model"), []
     others = sorted({*NAMES} - {*DEVELOPMENT, "splice"})
     for part, names in (("choice", DEVELOPMENT), ("check", others), ("splice", ["splice"])):
@@ -147,7 +144,7 @@ def page(rows):
     head = ["datasets", "strategy", "weight of a category", *(f"{n} labels" for n in BUDGETS)]
     return HEAD.format(
         table=table(head, body), seeds=len({row["seed"] for row in rows}), development=", ".join(DEVELOPMENT),
-        others=", ".join(others), version=mheal.__version__,
+        others=", ".join(others),
     )  # fmt: skip
 
 

@@ -25,22 +25,23 @@ OURS = "mheal without a model"
 STRATEGIES = (OURS, "kmeans", "kmedoids", "coreset", "typiclust", "maxherding")
 BUDGETS = (20, 50, 100, 200, 500)
 ITEMS, SECTIONS, FEWEST = 14_000, 15, 200
-MIXED = ("cookie", "miscellaneous", "fortunes", "people", "ascii-art")  # fortunes of no one subject
+MIXED = ("cookie", "miscellaneous", "fortunes", "people", "ascii-art")  # files of fortunes on mixed subjects
 COLUMNS = ("dataset", "seed", "strategy", "scaling", "model", "labels", "accuracy")
 HEAD = """# How should embedded images and texts be scaled?
 
-**Give each row unit length; do not standardise the columns.** On four sets of images unit length gains {images}
-points over standardised columns at 20 labels and {later} at 100. So `scaling="auto"` leaves rows of unit length as
-they are and standardises the columns of all others, and `mheal embed` makes rows of unit length.
+**Give each row unit length; do not standardise the columns.** On four sets of images, unit length gains {images}
+points over standardised columns at 20 labels and {later} at 100. So `mheal embed` makes rows of unit length, and
+`scaling="auto"` leaves such rows as they are and standardises the columns of all other data.
 
 {table}
 
-Accuracy in %, mean over datasets, two estimators and {seeds} splits; "gain" is that of unit over standard, ± its
-standard error, paired. On texts no strategy is ahead of random at 100 and 200 labels.
+Accuracy in %, mean over datasets, two estimators and {seeds} splits. "gain" is unit minus standard, in points, paired,
+± standard error. On texts no strategy is ahead of random at 100 and 200 labels.
 
 "standard" gives every column mean 0 and standard deviation 1, "raw" changes nothing, "unit" divides each row by its
-length. Images (MNIST, Fashion-MNIST, digits, CIFAR-10) are embedded by PCA, texts (fortunes by subject, Debian
-packages by section) by TF-IDF and SVD; the estimators see pixels, or all words. Rows: mheal 0.1.0. To measure again:
+length. Images (MNIST, Fashion-MNIST, digits, CIFAR-10) are embedded by PCA, texts (fortunes by subject, Debian packages
+by section) by TF-IDF and SVD. The estimators learn from the pixels or from all words. Measured with mheal 0.1.0. To
+measure again:
 
     python benchmarks/labels/scaling/run.py DATA --seeds 4
 """
@@ -56,7 +57,7 @@ def items_of(data, name):
 
 
 def fortunes(folder):
-    """Fortunes by subject."""
+    """Fortunes, and the subject of each as its class."""
     found = []
     for file in sorted(folder.iterdir()):
         if "." in file.name or file.name in MIXED:
@@ -68,7 +69,7 @@ def fortunes(folder):
 
 
 def debian(file):
-    """One-line descriptions of packages by section of the archive."""
+    """One-line descriptions of packages, and the section of the archive as the class of each."""
     found = []
     for package in file.read_text(encoding="utf-8").split("\n\n"):
         line, section = (re.search(f"^{field}: (.*)", package, re.MULTILINE) for field in ("Description", "Section"))
@@ -80,7 +81,7 @@ def debian(file):
 
 
 def embedded(items, text, seed):
-    """As `mheal embed` does it, but without unit length."""
+    """Embed items as `mheal embed` does, but without scaling rows to unit length."""
     if text:
         words = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), min_df=2, max_features=50_000)
         return TruncatedSVD(100, random_state=seed).fit_transform(words.fit_transform(items)).astype(np.float32)
@@ -98,7 +99,7 @@ def learner(text, name, X, y, seed):
 
 
 def run(job):
-    """The learning curves of one strategy, in every scaling."""
+    """Measure the learning curves of one strategy with every scaling."""
     data, name, seed, strategy = job
     quiet()
     text, (items, y) = name in TEXTS, items_of(data, name)
@@ -124,7 +125,7 @@ def run(job):
 
 
 def page(rows):
-    """mheal and random in each scaling; the gain of unit length."""
+    """Write the page: accuracy of random and of three strategies with each scaling, and the gain of unit length."""
     unit, body, gains = ("dataset", "model", "seed"), [], {}
     for kind, names in (("images", IMAGES), ("texts", TEXTS)):
         mine = [row for row in rows if row["dataset"] in names]

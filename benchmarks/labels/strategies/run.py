@@ -27,19 +27,19 @@ STRATEGIES = (
 COLUMNS = ("dataset", "estimator", "seed", "strategy", "labels", "accuracy", "balanced_accuracy")
 HEAD = """# Which strategy should I use?
 
-**`mheal` has the best mean rank of {count} strategies ({best}), and the highest mean accuracy ({accuracy} %).**
-Without a model it shares second place with MaxHerding, k-means and k-medoids; the last two must know the number of
-labels in advance.
+**Use `mheal`: of {count} strategies it has the best mean rank ({best}) and the highest mean accuracy ({accuracy} %).**
+Without a model it shares second place with MaxHerding, k-means and k-medoids. The last two must know the number of
+labels in advance. [The arena](../arena/README.md) compares strategies on datasets that nothing was tuned on.
 
 {table}
 
-Accuracy is the mean height of the learning curve from 10 to 500 labels. Rank is the mean place over datasets,
-estimators, splits and numbers of labels. "Better" and "worse" count the eight cases (dataset and estimator) in which
-the curve differs from random's: paired t test over {seeds} splits, Holm's correction, 5 %.
+"Accuracy" is the mean height of the learning curve from 10 to 500 labels, in %. "Rank" is the mean place over datasets,
+estimators, splits and numbers of labels. "Better" and "worse" count in how many of eight cases (a dataset and an
+estimator each) the curve differs from random's: paired t test over {seeds} splits, Holm's correction, 5 %.
 
-Measured with `mheal.evaluate.simulate` on Satimage (4,435 rows), Phishing (11,055), Magic04 (19,020) and
-scikit-learn's digits (1,797), with logistic regression and an SVM. mheal's constants were chosen on eight datasets,
-among them these four ([defaults](../defaults/README.md)). Rows: mheal 0.1.0. To measure again:
+Measured with mheal 0.1.0 and `mheal.evaluate.simulate` on Satimage (4,435 rows), Phishing (11,055), Magic04 (19,020)
+and scikit-learn's digits (1,797), with logistic regression and an SVM. mheal's constants were chosen on eight datasets,
+these four among them ([defaults](../defaults/README.md)). To measure again:
 
     python benchmarks/labels/strategies/run.py DATA --seeds 10
 """
@@ -52,7 +52,7 @@ class WithoutModel(mheal.MHEAL):
 
 
 def run(job):
-    """The learning curve of one strategy."""
+    """Measure the learning curve of one strategy."""
     data, dataset, estimator, seed, strategy = job
     quiet()
     chosen = WithoutModel() if strategy == WithoutModel.name else strategy
@@ -61,7 +61,7 @@ def run(job):
 
 
 def page(rows):
-    """A row for each strategy, best rank first."""
+    """Write the page: a table row for each strategy, best rank first."""
     cases = {}
     for row in rows:
         numbers = {"seed": int(row["seed"]), "labels": int(row["labels"])}

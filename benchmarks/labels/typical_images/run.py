@@ -29,33 +29,33 @@ VARIANTS = {  # settings in rows.csv that are not in mheal
 COLUMNS = ("judged_on", "strategy", "seed", "labels", "spacing", "same", "accuracy")
 HEAD = """# Which photographs should a network learn from?
 
-**Typical ones with 1,000 or 2,000 labels; from 5,000 on it hardly matters.** A network that learns from pixels alone
-gains most from images whose neighbors have the same class. TypiClust picks those, and is {ahead} points ahead of
-mheal at 1,000 labels and {ahead_2000} at 2,000.
+**From typical ones with 1,000 or 2,000 labels; from 5,000 on it hardly matters.** A network that learns from pixels
+alone gains most from images whose nearest neighbors are of the same class. TypiClust picks such images: it is {ahead}
+points ahead of mheal at 1,000 labels and {ahead_2000} at 2,000.
 
 {table}
 
 "spacing" is the mean rank of the first 2,000 picks by local spacing, from 0 (densest) to 1 (sparsest). "same" is the
-share of their 20 nearest neighbors that have their class. The last columns are the accuracy of a ResNet20 on the test
-images in %, mean of 3 seeds (1 seed from 5,000 labels on, except random).
+share of a pick's 20 nearest neighbors that are of its class. The last columns are the accuracy of a ResNet20 on the
+test images in %, mean of 3 seeds (1 seed from 5,000 labels on, except random).
 
 ## Would other settings help mheal?
 
-Not with certainty. The table shows gains over mheal without a model, in points, ± standard error over 3 seeds, on
-10,000 training images left out of the pool. "mheal" uses the network's uncertainty for the picks after the first 1,000;
-up to there it differs by chance alone. The last three are variants of it.
+Not with certainty. The table shows gains over mheal without a model, in points, ± standard error over 3 seeds. Accuracy
+is measured on 10,000 training images that are left out of the pool. "mheal" uses the network's uncertainty after the
+first 1,000 picks, and differs by chance alone before. The last three rows are variants of it.
 
 {variants}
 
-Pool: CIFAR-10, features of SimCLR, networks and recipe of the paper's Table 3, 20 random labels first. Rows: mheal
-0.1.0 on an H200, `density_power=1` on a CPU. To measure again:
+Pool: CIFAR-10, features of SimCLR, networks and recipe of the paper's Table 3, starting from 20 random labels. Measured
+with mheal 0.1.0 on an H200, `density_power=1` on a CPU. To measure again:
 
     python benchmarks/labels/typical_images/run.py DATA --seeds 3
 """
 
 
 def run(job):
-    """Typicality of one strategy's picks, and the accuracy of networks trained on them."""
+    """Measure how typical one strategy's picks are, and the accuracy of networks trained on them."""
     data, judged_on, strategy, seed = job
     quiet()
     with np.load(data / "cifar10.npz") as stored:
@@ -78,7 +78,7 @@ def run(job):
 
 
 def picked(X, strategy, rows, budget, seed, network):
-    """Rows with labels at this budget."""
+    """The labelled rows at this budget: `rows`, and what the strategy adds."""
     if strategy == "random":
         return np.random.default_rng(seed).permutation(len(X))[:budget]
     options = {"random_state": seed, "strategy": "mheal"}
@@ -100,7 +100,7 @@ def trained(channels, rows, labels, seed):
 
 
 def typicality(X, y):
-    """Of each image, its place by local spacing, and the share of its neighbors that have its class."""
+    """For each image, its rank by local spacing (0 to 1), and the share of its neighbors that have its class."""
     spacing, same = np.empty(len(X)), np.empty(len(X))
     for lo in range(0, len(X), BLOCK):
         part = slice(lo, lo + BLOCK)
@@ -115,7 +115,7 @@ def typicality(X, y):
 
 
 def page(rows):
-    """Typicality and accuracy by strategy; gains of variants."""
+    """Write the page: typicality and accuracy of each strategy, and the gains of other settings."""
     tests = [row for row in rows if row["judged_on"] == "test images"]
     at_2000 = [row for row in tests if row["labels"] == "2000"]
     spacing, same = (means(at_2000, "strategy", ("seed",), name) for name in ("spacing", "same"))

@@ -27,27 +27,28 @@ OTHERS = ("mheal without a model", "margin", "badge", "uherding")
 COLUMNS = ("dataset", "model", "seed", "strategy", "labels", "accuracy")
 HEAD = """# How strongly should a model's uncertainty count?
 
-**Square it, and use it from 64 labels on: this gains {gain} points over picking without a model.** Each row is weighted
-by (1 − (p₁ − p₂))^power, where p₁ and p₂ are its two largest class probabilities. "represent" weights facility location
-up to 256 labels, and the distances of farthest-first after that. "spread" uses farthest-first alone as soon as a model
-is used.
+**Square it, and use it from 64 labels on: this gains {gain} points of accuracy over picking without a model.** `mheal`
+does so. It weights each row by (1 − (p₁ − p₂))^power, where p₁ and p₂ are the row's two largest class probabilities.
+"represent" applies the weights to facility location up to 256 labels, and to the distances of farthest-first after
+that. "spread" replaces facility location by farthest-first as soon as a model is used.
 
 {table}
 
-Accuracy in %; the last columns are the mean over 100 to 500 labels and the paired difference to the variant that
-mheal uses, in points, ± standard error, over four datasets, two estimators and {seeds} splits. Using uncertainty from
-32 labels on is not certainly better, and a model that has seen so few labels may be wrong. The variant was chosen on
-these same labels, so the gain on other data may be smaller.
+Accuracy in %, mean over four datasets, two estimators and {seeds} splits. "100 to 500" is the mean over these numbers
+of labels. "difference" is to the variant that `mheal` uses (bold), in points, paired, ± standard error. Starting at 32
+labels is not certainly better, and a model trained on so few labels may be wrong. The variant was chosen on these same
+datasets, so the gain on other data may be smaller.
 
-Measured on Adult, Nomao (8,000 rows each), MNIST and Fashion-MNIST (14,000 images, PCA to 30 columns), 70 % of the
-rows as the pool. The estimator that is trained on the labels is also the model. Rows: mheal 0.1.0. To measure again:
+Measured with mheal 0.1.0 on Adult, Nomao (8,000 rows each), MNIST and Fashion-MNIST (14,000 images, PCA to 30
+columns). 70 % of the rows are the pool. The estimator trained on the labels also provides the uncertainty. To measure
+again:
 
     python benchmarks/labels/uncertainty/run.py DATA
 """
 
 
 def split(data, name, seed):
-    """Pool and test set, standardised by the pool."""
+    """Pool and test set, both standardised with the mean and deviation of the pool."""
     X, y = load(data, name, 14_000 if name in IMAGES else 8_000)
     if name in IMAGES:
         X = PCA(30, random_state=0).fit_transform(X)
@@ -57,7 +58,7 @@ def split(data, name, seed):
 
 
 def run(job):
-    """The learning curve of one variant."""
+    """Measure the learning curve of one variant."""
     data, dataset, model, seed, name = job
     quiet()
     X, y, X_test, y_test = split(data, dataset, seed)
@@ -68,7 +69,7 @@ def run(job):
 
 
 def variant(then, power, start):
-    """MHEAL that uses uncertainty to this power from so many labels on."""
+    """MHEAL that uses uncertainty to the power `power` once there are `start` labels (both as in the rows)."""
     exponent, labels = float(power.partition("=")[2]), int(start.partition("=")[2])
 
     class Variant(mheal.MHEAL):
@@ -84,7 +85,7 @@ def variant(then, power, start):
 
 
 def page(rows):
-    """A row for each variant, best first."""
+    """Write the page: a table row for each variant, best first."""
     unit = ("dataset", "model", "seed")
     scores = means([row for row in rows if row["labels"] in LATE], "strategy", unit)
     at = {n: means([row for row in rows if row["labels"] == n], "strategy", unit) for n in ("50", "100", "200", "500")}
