@@ -1,10 +1,10 @@
-"""Speed and memory of this tree beside another version of mheal, in alternating processes.
+"""Compare speed and memory of this tree with those of another version of mheal, in alternating processes.
 
     python benchmarks/speed/against_version.py OTHER_TREE [--rounds 3] [--quick]
 
-OTHER_TREE is a checkout whose `src` holds the package. Both get the same data and seeds; each measurement is a fresh
-process that compiles or loads the kernels first. Writes results/against_VERSION.json and .md; ratios are old over new,
-minimum over minimum, so that more than 1 is faster or smaller now.
+OTHER_TREE is a checkout with the package in `src`. Both versions get the same data and seeds. Each measurement is a
+fresh process that first compiles or loads the kernels. The script writes results/against_VERSION.json and .md. Ratios
+are old over new, minimum over minimum: above 1, the present version is faster or needs less memory.
 """
 
 import argparse
@@ -49,7 +49,7 @@ WORKS = {  # name: (pool, what, option)
 
 
 def picks_of(X: np.ndarray, n: int) -> Any:
-    """`mheal.select`, whatever its second parameter is called."""
+    """`mheal.select`; n is positional because old versions call it by another name."""
     import mheal
 
     return mheal.select(X, n, random_state=0).indices
@@ -84,7 +84,7 @@ def kmeans(X: np.ndarray, k: int) -> Any:
 
 
 def digest(rows: Any) -> int:
-    """A number that differs when any row, or their order, does."""
+    """A number that nearly always differs where the rows or their order differ."""
     return int(np.asarray(rows, np.int64) @ np.arange(1, len(rows) + 1))
 
 
@@ -94,7 +94,7 @@ WORK: dict[str, Callable[[np.ndarray, int], Any]] = {
 
 
 def child(what: str, option: int, file: str) -> None:
-    """One measurement in this process: extra memory of a first call, seconds of the better of two more."""
+    """Measure one call in this process: extra memory of a first call, seconds of the faster of two more."""
     import mheal
 
     work, X = WORK[what], np.load(file)
@@ -116,7 +116,7 @@ def child(what: str, option: int, file: str) -> None:
 
 
 def whole_command(environment: dict[str, str], option: int, file: str) -> dict[str, Any]:
-    """`mheal select` from start to written file: seconds, and peak memory with the mapped file."""
+    """Measure the command `mheal select`: seconds until the file is written, peak memory with the mapped file."""
     limit = ["--max-memory", "700MB"] if option == 700 else []
     out = f"{file}.csv"
     for old in Path(file).parent.glob(f"{Path(out).stem}*"):  # picks and records of the other version
@@ -128,7 +128,7 @@ def whole_command(environment: dict[str, str], option: int, file: str) -> dict[s
 
 
 def measure(tree: Path, what: str, option: int, file: str) -> dict[str, Any]:
-    """One measurement with the package of this tree."""
+    """Measure one call or command with the package of this tree."""
     environment = os.environ | {"PYTHONPATH": str(tree / "src")}
     if what == "command":
         return whole_command(environment, option, file)
@@ -143,7 +143,7 @@ def measure(tree: Path, what: str, option: int, file: str) -> dict[str, Any]:
 
 def page(data: dict[str, Any]) -> str:
     """The results as Markdown."""
-    head = ["work", "seconds then", "now", "ratio", "of CPU time", "MB then", "now", "ratio", "same result"]
+    head = ["work", "seconds, old", "new", "ratio", "ratio of CPU time", "MB, old", "new", "ratio", "same result"]
     table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, row in data["rows"].items():
         best = {side: {unit: min(run[unit] for run in row[side]) for unit in UNITS} for side in ("old", "new")}
@@ -161,13 +161,14 @@ def page(data: dict[str, Any]) -> str:
     m, busy = data["machine"], max(row["busy"] for row in data["rows"].values())
     noisy = ", so compare CPU times: seconds are noisy" if busy > 0.1 else ""
     notes = (
-        f"Minimum of {data['rounds']} rounds, the versions alternating; ratios are then over now, so more than 1 is "
-        "better now. CPU time is that of all threads. Memory is what a call allocates beside its input; of the "
-        "command, the peak of the process with the mapped file. The command of 0.1.0 drew other random numbers than "
-        f"`mheal.select`; now both pick the same. {m['cores']} cores, {m['memory_gb']} GB, {', '.join(m['simd'])}; "
-        f"other work took up to {busy:.0%} of the cores{noisy}. Written by `against_version.py`."
+        f"Ratios are old over new: above 1, the present version is better. Times are the minimum of {data['rounds']} "
+        "rounds in which the versions alternate; CPU time is that of all threads. Memory is what a call allocates "
+        "beside its input; for the command, it is the peak of the process with the mapped file. The command of 0.1.0 "
+        "drew other random numbers than `mheal.select`; now both pick the same rows. Machine: "
+        f"{m['cores']} cores, {m['memory_gb']} GB, {', '.join(m['simd'])}; other work took up to {busy:.0%} of the "
+        f"cores{noisy}. Written by `against_version.py`."
     )
-    return f"# This version beside {data['other']}\n\n" + "\n".join(table) + f"\n\n{textwrap.fill(notes, 120)}\n"
+    return f"# Speed and memory beside {data['other']}\n\n" + "\n".join(table) + f"\n\n{textwrap.fill(notes, 120)}\n"
 
 
 def main() -> None:

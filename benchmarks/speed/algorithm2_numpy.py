@@ -1,7 +1,7 @@
-"""Algorithm 2 of the paper as one would write it in NumPy: the yardstick for `PaperMHEAL`.
+"""Algorithm 2 of the paper as one would write it in NumPy, to compare `PaperMHEAL` with.
 
-Vectorised throughout, distances kept incrementally, no work repeated; no other tricks.
-`lockstep=True` is the better-informed version: all restarts of a cluster share one matrix product a step.
+It is vectorised, updates distances incrementally and repeats no work, and has no other optimisation.
+With `lockstep=True`, all restarts of a cluster share one matrix product per step, which is faster.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 
 def rotation_starts(U: np.ndarray, centre: np.ndarray, m: int, first: int) -> np.ndarray:
-    """Eq. 11 without repetition: each start is seen from the centre most opposite to the one before."""
+    """Eq. 11 without repetition: each start lies, seen from the centre, most opposite to the start before it."""
     direction = U - np.outer(U @ centre, centre)
     direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-12)
     starts = [first]
@@ -34,7 +34,7 @@ def traverse(U: np.ndarray, start: int, n: int) -> np.ndarray:
 
 
 def traverse_lockstep(U: np.ndarray, starts: np.ndarray, n: int) -> np.ndarray:
-    """The same from all starts at once, (starts, n)."""
+    """As `traverse`, from all starts at once: (starts, n)."""
     nearest = np.full((len(starts), len(U)), -np.inf, U.dtype)
     picks = [np.asarray(starts)]
     while len(picks) < n:
@@ -44,14 +44,14 @@ def traverse_lockstep(U: np.ndarray, starts: np.ndarray, n: int) -> np.ndarray:
 
 
 def log_product(W: np.ndarray) -> float:
-    """Eq. 12: the logarithm of the product of all pairwise chords."""
+    """The logarithm of the product of all pairwise chords, which Eq. 12 maximises."""
     W = W.astype(np.float64)
     square = 2 - 2 * (W @ W.T)[np.triu_indices(len(W), 1)]
     return float(0.5 * np.log(np.maximum(square, 1e-24)).sum())
 
 
 def quotas(sizes: np.ndarray, budget: int) -> np.ndarray:
-    """Equal shares; the remainder, and what small clusters cannot use, goes to the largest others."""
+    """Share the budget equally among clusters; the remainder, and what small clusters cannot use, go to the largest."""
     order = np.argsort(-sizes, kind="stable")
     share = np.full(len(sizes), budget // len(sizes))
     share[order[: budget % len(sizes)]] += 1
@@ -71,9 +71,9 @@ def algorithm2(
     seeds: np.ndarray | None = None,
     lockstep: bool = False,
 ) -> np.ndarray:
-    """Rows of X in pick order: scale, project, cluster, start, spread, interleave (largest cluster first).
+    """Pick rows of X, best first: scale, project, cluster, start, spread, interleave (largest cluster first).
 
-    `seeds`, one a cluster, draw the first candidate start, on which the paper is silent.
+    `seeds`, one per cluster, draw the first candidate start, which the paper leaves open.
     """
     U = StandardScaler().fit_transform(X)
     U /= np.linalg.norm(U, axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""`mheal select` on a .npy file, the whole command as a user types it: wall time and peak memory.
+"""Wall time and peak memory of the whole command `mheal select` on a .npy file, as a user types it.
 
-Each case is a fresh process: start of Python, reading, picking, writing. The kernels are compiled by a first run
-that is not counted. Peak memory counts the pages of the mapped file too.
+Each case is a fresh process that starts Python, reads, picks and writes. A first run, which is not counted, compiles
+the kernels. Peak memory includes the pages of the mapped file.
 """
 
 import tempfile

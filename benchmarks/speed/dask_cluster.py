@@ -1,6 +1,6 @@
-"""What a Dask cluster costs on one machine: the same picks in process and by two workers, and Parquet shards streamed.
+"""Time of a Dask cluster on one machine, against one process with the same picks; and Parquet shards streamed.
 
-Writes a line of JSON as each measurement ends. The peak memory of a worker is what its process holds at most.
+The script writes a line of JSON as each measurement ends. The peak memory of a worker is that of its process.
 """
 
 import argparse
@@ -29,7 +29,7 @@ BLOCK = 100_000  # rows written at a time
 
 @contextmanager
 def workers(count: int, limit: str) -> Iterator[Client]:
-    """A cluster of processes that have compiled and loaded what they need."""
+    """Start a cluster of processes that have compiled and loaded the kernels."""
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=limit, dashboard_address=":0") as cluster,
         Client(cluster) as client,
@@ -71,7 +71,7 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def blocks(rows: int, columns: int) -> Iterator[np.ndarray]:
-    """A mixture of clusters, written in pieces so that the client never holds it whole."""
+    """Yield a Gaussian mixture block by block, so that the client never holds all of it."""
     centers = np.random.default_rng(0).normal(size=(50, columns)).astype(np.float32)
     for lo in range(0, rows, BLOCK):
         rng = np.random.default_rng([1, lo])
@@ -84,7 +84,7 @@ def mapped(file: Path, lo: int, hi: int) -> np.ndarray:
 
 
 def overhead(args: argparse.Namespace, folder: Path, say: Callable[..., None]) -> None:
-    """The same .npy file, mapped by this process or by the workers."""
+    """Compare one process with the workers on the same .npy file, which they map."""
     n, d = args.rows, args.columns
     file = folder / "pool.npy"
     whole = np.lib.format.open_memmap(file, "w+", np.float32, (n, d))
@@ -106,7 +106,7 @@ def overhead(args: argparse.Namespace, folder: Path, say: Callable[..., None]) -
 
 
 def streaming(args: argparse.Namespace, folder: Path, say: Callable[..., None]) -> None:
-    """Parquet shards that only the workers read."""
+    """Measure a selection from Parquet shards that only the workers read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

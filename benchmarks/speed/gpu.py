@@ -1,8 +1,8 @@
-"""The torch backend on its device: a selection and its parts, k-means against a plain torch loop, CPU, streaming.
+"""The torch backend on a GPU: a selection and its parts, k-means beside a plain torch loop, streaming, and the CPU.
 
     python benchmarks/speed/gpu.py [--rows N --columns D --clusters K --budget B] [--out FILE]
 
-Writes one JSON line per measurement as it comes. Without a GPU it runs on CPU tensors, for tiny sizes.
+The script writes one JSON line as each measurement ends. Without a GPU it runs on CPU tensors, for tiny sizes.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from pools import mixture
 
 ITERATIONS = 10
 WARM_UP = 320  # picks, enough that some come after the representatives
-CHUNK = 1 << 16  # rows whose scores the plain loop has at one time
+CHUNK = 1 << 16  # rows that the plain loop scores at a time
 
 
 class Report:
-    """One JSON line per measurement, on the screen and behind what the file has already."""
+    """Print one JSON line per measurement, and append it to a file if there is one."""
 
     def __init__(self, args: argparse.Namespace, device: torch.device) -> None:
         self.out = args.out
@@ -40,7 +40,7 @@ class Report:
         self.common |= {"cores": os.cpu_count()}
 
     def add(self, measurement: str, **values: Any) -> None:
-        """Put down one measurement."""
+        """Print and append one measurement."""
         line = json.dumps({"measurement": measurement} | self.common | values)
         print(line, flush=True)
         if self.out:
@@ -53,14 +53,14 @@ def device_name(device: torch.device) -> str:
 
 
 def settled() -> float:
-    """The time when all that was asked of the device is done."""
+    """The time, once the device has finished all its work."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """The shortest of some runs, and what the last one gave."""
+    """The shortest time of some runs, and the result of the last one."""
     times = []
     for _ in range(repeats):
         begin = settled()
@@ -77,7 +77,7 @@ class Timed(NullCheckpoint):
         self.took: dict[str, float] = {}
 
     def stage(self, name: str, compute: Callable[[], Any], rng: Any = None) -> Any:
-        """Compute, and add up the seconds."""
+        """Compute the stage, and add its seconds to those of its name."""
         spent, result = seconds(compute)
         self.took[name] = self.took.get(name, 0.0) + spent
         return result
@@ -96,7 +96,7 @@ def blobs(n: int, d: int, device: torch.device, components: int = 50, seed: int 
 
 
 def gemm_rates(device: torch.device) -> dict[str, float]:
-    """TFLOP/s of large square products: what the device can do at all."""
+    """TFLOP/s of large square matrix products, as an upper limit of the device."""
     size = 8192 if device.type == "cuda" else 512
     rates = {}
     before = torch.get_float32_matmul_precision()
@@ -114,7 +114,7 @@ def gemm_rates(device: torch.device) -> dict[str, float]:
 
 
 def plain_lloyd(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """What one writes in torch: a normalised copy, a matrix product and an argmax for each chunk, float32 sums."""
+    """Spherical k-means as one writes it in torch: normalised rows, a product and an argmax per chunk, float32 sums."""
     U = torch.nn.functional.normalize(X)
     C = centers
     for iteration in range(ITERATIONS + 1):
@@ -132,7 +132,7 @@ def objective(points: Points, C: Any) -> float:
 
 
 def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
-    """Our Lloyd iterations and the plain loop's, from the same centres."""
+    """Time our Lloyd iterations and those of the plain loop, from the same centres."""
     points = Points.raw(X)
     generator = np.random.default_rng(0)
     start = points.directions(np.sort(generator.choice(len(X), k, replace=False)))
@@ -155,7 +155,7 @@ def kmeans(report: Report, X: torch.Tensor, k: int, rate: float) -> None:
 
 
 def selection(report: Report, name: str, model: mheal.MHEAL, X: Any, budget: int, **more: Any) -> float:
-    """One selection from the first row to the last pick, split in parts."""
+    """Time one whole selection and its parts."""
     timed = Timed()
     spent, picks = seconds(lambda: mheal.select(X, budget, strategy=model, checkpoint=timed))
     parts = {part: round(t, 4) for part, t in timed.took.items()}
@@ -166,7 +166,7 @@ def selection(report: Report, name: str, model: mheal.MHEAL, X: Any, budget: int
 
 
 def streamed(report: Report, X: torch.Tensor, k: int, budget: int, share: float) -> None:
-    """The same pool from a memory map, beside so much other data that it does not fit on the device."""
+    """Time a selection from a memory map, on a device that is filled until the pool no longer fits."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pool.npy"
         pool = np.lib.format.open_memmap(path, "w+", np.float32, tuple(X.shape))

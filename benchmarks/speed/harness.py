@@ -1,4 +1,4 @@
-"""What every benchmark here shares: the race, its results on disk, the command line."""
+"""Helpers of all speed benchmarks: timing in interleaved rounds, results on disk, the command line."""
 
 import argparse
 import gc
@@ -27,7 +27,7 @@ SLOW_SECONDS = 20.0  # a contender slower than this runs once; its count of runs
 
 @dataclass
 class Contender:
-    """One side of a race: `build` imports and prepares (untimed) and returns the timed call."""
+    """One of the programs that are compared: `build` imports and prepares, untimed, and returns the timed call."""
 
     build: Callable[[], Callable[[], Any]]
     memory: float = 0.0  # bytes it is known to need
@@ -62,7 +62,7 @@ def _prepare(name: str, side: Contender, time_limit: float) -> tuple[Callable[[]
 
 
 def busy_elsewhere(seconds: float = 0.1) -> float:
-    """Share of all cores in use while this process sleeps: a race beside other work is not a measurement."""
+    """Share of all cores that other processes use, measured while this one sleeps."""
 
     def ticks() -> list[int]:
         return [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
@@ -82,7 +82,7 @@ def expect(small: Contender, scale: float) -> float | None:
         begin = time.perf_counter()
         call()
         return scale * (time.perf_counter() - begin)
-    except Exception:  # not installed, or too small for it: the race itself will say
+    except Exception:  # not installed, or too few rows for it: `race` reports why
         return None
 
 
@@ -91,7 +91,7 @@ def race(
 ) -> tuple[dict[str, dict], dict[str, Any]]:
     """Time all contenders in interleaved rounds A, B, A, B ...; return (statistics, last results).
 
-    Drift and noise of the machine hit everyone alike. Ratios are peer time over ours.
+    So drift and noise of the machine affect all of them alike. Ratios are peer time over ours.
     """
     stats: dict[str, dict] = {}
     calls: dict[str, Callable[[], Any]] = {}
@@ -118,7 +118,7 @@ def race(
                 continue
             took = time.perf_counter() - begin
             stats[name]["times"].append(took)
-            if took < TWICE_BELOW:  # some need a call to wake up (intelex takes twice as long after a pause)
+            if took < TWICE_BELOW:  # some are slow in the first call after a pause (intelex takes twice as long)
                 begin = time.perf_counter()
                 results[name] = calls[name]()
                 stats[name]["times"].append(time.perf_counter() - begin)
@@ -135,9 +135,10 @@ def race(
 
 
 def command(*line: str, **options: Any) -> dict[str, float]:
-    """Seconds and peak megabytes (10⁶) of Python with this command line; `options` as of subprocess.Popen.
+    """Run Python with this command line; return seconds and peak memory in megabytes (10⁶).
 
-    The peak is read from the process itself while it runs: wait4's includes the parent's, from before exec.
+    `options` are those of subprocess.Popen. The peak is read from /proc while the process runs, because that of wait4
+    includes the parent's memory before exec.
     """
     start, peak = time.perf_counter(), 0.0
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
@@ -153,7 +154,7 @@ def command(*line: str, **options: Any) -> dict[str, float]:
 
 
 def _peak(process: int) -> float:
-    """Megabytes that a Python process has had resident at most, since it became one."""
+    """Peak resident megabytes of a process; 0 until it has become Python."""
     try:
         if b"python" not in Path(f"/proc/{process}/cmdline").read_bytes():
             return 0.0
@@ -191,7 +192,7 @@ def versions() -> dict[str, str]:
 
 
 class Book:
-    """Results of one script, one JSON file, saved after each row so that an interrupted run keeps them."""
+    """The results of one script in a JSON file, saved after each row so that an interrupted run keeps them."""
 
     def __init__(self, name: str, args: argparse.Namespace) -> None:
         folder = RESULTS / "quick" if args.quick else RESULTS
@@ -205,7 +206,7 @@ class Book:
         self.head = {"name": name, "quick": args.quick, "spread": args.spread}
 
     def save(self, key: str, row: dict[str, Any]) -> None:
-        """Put a finished row on disk, with its date, the machine and the versions."""
+        """Save a finished row, with its date, the machine and the versions."""
         pools = [{k: i[k] for k in ("user_api", "internal_api", "num_threads")} for i in threadpool_info()]
         row |= {"date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
         self.data |= self.head | {"machine": machine(), "versions": versions(), "threads": pools}

@@ -1,6 +1,6 @@
-"""SphericalKMeans against scikit-learn-intelex, scikit-learn lloyd, faiss and blocked NumPy.
+"""Speed of SphericalKMeans beside scikit-learn-intelex, scikit-learn lloyd, faiss and blocked NumPy.
 
-Unit rows, the same initial centres, 10 iterations, no early stop, both threads.
+All get the same unit rows and initial centres, and run 10 iterations without early stop on all threads.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def numpy_blocked(X: np.ndarray, centres: np.ndarray, iterations: int, block: in
 
 
 def objectives(X: np.ndarray, centres: np.ndarray, block: int = 8192) -> dict[str, float]:
-    """Both objectives of a set of centres, in float64 sums: spherical (centres normalised), Euclidean."""
+    """The spherical objective (centres normalised) and the Euclidean one, summed in float64."""
     C = np.asarray(centres, np.float64)
     U = (C / np.linalg.norm(C, axis=1, keepdims=True)).astype(np.float32)
     half = 0.5 * np.einsum("ij,ij->i", C, C)
@@ -54,7 +54,7 @@ def objectives(X: np.ndarray, centres: np.ndarray, block: int = 8192) -> dict[st
 
 
 def contenders(X: np.ndarray, C0: np.ndarray) -> dict[str, Contender]:
-    """Everyone gets the same rows, centres and iterations; `build` warms up on a few hundred rows."""
+    """All contenders, with the same rows, centres and iterations; `build` warms up on a few hundred rows."""
     k, d = C0.shape
     few = X[: max(2 * k, 500)]
 
@@ -108,7 +108,7 @@ def contenders(X: np.ndarray, C0: np.ndarray) -> dict[str, Contender]:
 
 
 def guards(X: np.ndarray, results: dict[str, Any], stats: dict[str, dict]) -> dict[str, Any]:
-    """Recompute every contender's objective the same way; same-objective peers must agree to 1e-4."""
+    """Recompute the objectives of all contenders; those with the same objective must agree to 1e-4."""
     for name, model in results.items():
         if name == "numpy blocked":
             centres = model

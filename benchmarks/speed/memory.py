@@ -1,7 +1,7 @@
 """Extra peak memory of `mheal.select`, for rows in memory and for the same rows in a .npy file.
 
-Each case runs in a fresh process: make the pool, warm up on a small one (compilation is not the
-algorithm's memory), then watch /proc/self/status every 2 ms while it selects.
+Each case is a fresh process. It makes the pool and warms up on a small one, so that memory of the compiler does not
+count. Then it reads /proc/self/status every 2 ms during the selection.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def resident() -> dict[str, float]:
 
 
 class Watch(threading.Thread):
-    """Keep the peak of each kind until `done` is set."""
+    """A thread that keeps the peak of each kind of memory until `done` is set."""
 
     def __init__(self, every: float = 0.002) -> None:
         super().__init__(daemon=True)
@@ -60,7 +60,7 @@ def child(case: str, n: int, d: int, budget: int, spread: float, file: str) -> N
         warm = X[: n // 50].copy()
     mheal.select(warm, min(budget, len(warm) // 20), random_state=0)
     if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)  # give freed warm-up memory back, or it would hide new use
+        ctypes.CDLL(None).malloc_trim(0)  # return freed memory to the system; if reused, it would not count as extra
     time.sleep(0.1)
     before = resident()
     watch = Watch()

@@ -1,8 +1,8 @@
 """`mheal select --max-memory` on a pool larger than the limit, as one .npy file and as shards of Parquet.
 
-The pool is written to --folder. Before each command the system is asked to forget the file, so that reading is cold.
-Each row says how long that took, the largest resident memory of the process, and whether the picks are those made in
-memory; and, to compare the time with, the time of one cold read from end to end.
+The pool is written to --folder. Before each command the system is asked to drop its cache of the file, so that reading
+is cold. Each row has the time and the peak memory of the command, and whether it picks the same rows as a selection in
+memory. For comparison it also has the time of one cold read of the whole file.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def forget(*files: Path) -> None:
 
 
 def cold_read(file: Path) -> float:
-    """Seconds of one sequential read that the cache cannot serve."""
+    """Seconds of one sequential read after the cache is dropped."""
     forget(file)
     buffer, start = bytearray(1 << 24), time.perf_counter()
     with file.open("rb", buffering=0) as stream:
@@ -41,7 +41,7 @@ def cold_read(file: Path) -> float:
 
 
 def in_memory(file: str, budget: int, out: str) -> None:
-    """What the command picks, from an array in memory."""
+    """Save the picks from an array in memory, which the command should equal, and the seconds."""
     import mheal
 
     X = np.load(file)

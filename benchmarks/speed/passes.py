@@ -1,6 +1,6 @@
-"""Where the time of SphericalKMeans goes: seconds of every pass over 1M × 128 rows, quantized or not.
+"""Time of each pass of SphericalKMeans over 1M × 128 rows, with quantized rows and without.
 
-The parts of one fit of kmeans.py: the norms, ten assignments, and the one that ends it. Minimum over the rounds.
+The passes of one fit in kmeans.py are the norms, ten assignments and a final assignment. Minimum over the rounds.
 """
 
 import time
@@ -14,7 +14,7 @@ from pools import mixture, unit_rows
 
 
 def passes(X: np.ndarray, centers: np.ndarray, quantize: bool) -> list[float]:
-    """Seconds of the norms and of each assignment."""
+    """Measure the seconds of the norms and of each assignment."""
     start = time.perf_counter()
     fitting = CpuFitting(Points.raw(X), len(centers), quantize=quantize)
     took = [time.perf_counter() - start]

@@ -1,4 +1,4 @@
-"""Synthetic pools, and the guards that compare what the contenders returned on them."""
+"""Synthetic pools, and functions that compare the picks of the contenders."""
 
 from itertools import pairwise
 from typing import Any
@@ -7,10 +7,10 @@ import numpy as np
 
 
 def mixture(n: int, d: int, k_true: int = 50, seed: int = 0, spread: float = 6.0) -> np.ndarray:
-    """Float32 rows of an overlapping Gaussian mixture, unequal sizes, per-component anisotropic scales.
+    """Float32 rows of a Gaussian mixture with overlapping components of unequal sizes and anisotropic scales.
 
-    Centres lie about `spread` in-component standard deviations apart along the line between them;
-    spread = 0 is one anisotropic blob. Rows come in random order, so every prefix is a sample.
+    Centres are about `spread` standard deviations of a component apart; with spread = 0 all components share a
+    centre. Rows come in random order, so the first rows are a random sample.
     """
     rng = np.random.default_rng(seed)
     centres = (spread / np.sqrt(2 * d) * rng.standard_normal((k_true, d))).astype(np.float32)
@@ -18,7 +18,7 @@ def mixture(n: int, d: int, k_true: int = 50, seed: int = 0, spread: float = 6.0
     scales *= rng.uniform(0.7, 1.4, (k_true, 1)).astype(np.float32)
     sizes = rng.dirichlet(np.full(k_true, 2.0))
     out = np.empty((n, d), np.float32)
-    for lo in range(0, n, 1 << 16):  # blocks: the temporaries stay small beside a million rows
+    for lo in range(0, n, 1 << 16):  # in blocks, so that temporary arrays stay small
         part = out[lo : lo + (1 << 16)]
         member = rng.choice(k_true, len(part), p=sizes)
         rng.standard_normal(out=part, dtype=np.float32)
@@ -36,7 +36,7 @@ def unit_rows(X: np.ndarray) -> np.ndarray:
 
 
 def on_grid(X: np.ndarray) -> np.ndarray:
-    """Round to quarters: every float32 dot product is then exact, so equal picks leave no excuse."""
+    """Round to quarters: every float32 dot product is then exact, so that picks must be identical."""
     return np.round(X * 4) / np.float32(4)
 
 
@@ -56,7 +56,7 @@ def greedy_shortfall(X: np.ndarray, picks: np.ndarray) -> float:
 
 
 def same_picks(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
-    """Say how far two pick sequences agree: as arrays, as sets, and where they part first."""
+    """Compare two sequences of picks: as arrays, as sets, and by the first place where they differ."""
     a, b = (np.asarray(p).astype(np.int64).ravel() for p in (ours, theirs))
     n = min(len(a), len(b))
     differ = np.flatnonzero(a[:n] != b[:n])

@@ -1,4 +1,4 @@
-"""Turn results/*.json into results/README.md: the table of targets, and what was reached."""
+"""Write results/README.md from results/*.json: what was measured beside its target."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ EXACT_PACKAGES = (
 
 @dataclass
 class Goal:
-    """One number to reach: a ratio of at least `must` over the fastest of `peers`."""
+    """A ratio to reach: the fastest of `peers` should take at least `must` times as long as mheal."""
 
     work: str
     label: str
@@ -30,7 +30,7 @@ class Goal:
 
 @dataclass
 class Ceiling:
-    """One number not to exceed, found at `path` in a row."""
+    """A number that should not exceed `must`, found at `path` in a row."""
 
     work: str
     label: str
@@ -96,7 +96,7 @@ def goals() -> Iterator[Goal | Ceiling]:
 
 
 def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
-    """Return the number, whether it meets the target, and what a reader should know beside it."""
+    """Return the number as text, whether it meets the target, and notes."""
     notes = []
     if isinstance(goal, Ceiling):
         value: Any = row
@@ -105,11 +105,10 @@ def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
         met = goal.must is None or value <= goal.must
         text = f"{value:.2f}{goal.unit}" if value < 10 else f"{value:.0f}{goal.unit}"
     else:
-        sides = {p: row["contenders"][p] for p in goal.peers if "ratio_min" in row["contenders"].get(p, {})}
-        if not sides:
+        name, best = fastest(goal, row)
+        if not best:
             why = row["contenders"].get(goal.peers[0], {}).get("status", "not run")
             return "–", "–", why
-        name, best = min(sides.items(), key=lambda item: item[1]["ratio_min"])
         value = best["ratio_min"]
         mine = row["contenders"]["mheal"]
         met = goal.must is None or value >= goal.must
@@ -127,7 +126,7 @@ def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
     picks = row.get("guard", {}).get("picks", {}).get("mheal")
     if picks and not picks["identical"]:
         first, shortfall = picks["first_difference"], row["guard"]["shortfall"]["mheal"]
-        notes.append(f"picks part from the loop's at pick {first} (shortfall {shortfall:.0e})")
+        notes.append(f"picks differ from the loop's from pick {first} on (shortfall {shortfall:.0e})")
     busy = [b for e in row.get("contenders", {}).values() for b in e.get("busy_elsewhere", [])]
     if max(busy, default=0.0) > 0.1:
         notes.append(f"machine up to {max(busy):.0%} busy with other work")
@@ -135,8 +134,36 @@ def reached(goal: Goal | Ceiling, row: dict[str, Any]) -> tuple[str, str, str]:
     return text, verdict, "; ".join(notes)
 
 
+def fastest(goal: Goal, row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The fastest of the peers that ran, by name, and its times; an empty dict if none ran."""
+    sides = {p: row["contenders"][p] for p in goal.peers if "ratio_min" in row["contenders"].get(p, {})}
+    return min(sides.items(), key=lambda item: item[1]["ratio_min"], default=("", {}))
+
+
+def headline(results: dict[str, dict]) -> str:
+    """What to take from the table: the range of the ratios, and how many targets are met."""
+    subjects = {
+        "kmeans": "`SphericalKMeans`",
+        "traversal": "`farthest_first`",
+        "selection": "`mheal.select` and `PaperMHEAL`",
+    }
+    found = [(goal, results.get(goal.file, {}).get("rows", {}).get(goal.row)) for goal in goals()]
+    parts = []
+    for file, subject in subjects.items():
+        bests = [fastest(goal, row)[1] for goal, row in found if isinstance(goal, Goal) and row and goal.file == file]
+        ratios = [best["ratio_min"] for best in bests if best]
+        if ratios:
+            parts.append(f"{subject} {min(ratios):.1f} to {max(ratios):.0f} times")
+    verdicts = [reached(goal, row)[1] for goal, row in found if row]
+    met, missed = verdicts.count("met"), verdicts.count("missed")
+    speed = f"**Speed relative to the peers: {', '.join(parts)}.** " if parts else ""
+    return f"{speed}{met} of {met + missed} targets, which we set ourselves, are met.\n\n"
+
+
 def table(results: dict[str, dict]) -> str:
-    lines = ["| work | peer | reached | target | stretch target | | seconds; notes |", "|---|---|---|---|---|---|---|"]
+    """A row for each goal."""
+    head = ["work", "peer", "reached", "target", "stretch target", "verdict", "seconds; notes"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for goal in goals():
         row = results.get(goal.file, {}).get("rows", {}).get(goal.row)
         text, verdict, note = reached(goal, row) if row else ("–", "–", "not run")
@@ -150,7 +177,7 @@ def table(results: dict[str, dict]) -> str:
 
 
 def clusters(folder: Path) -> str:
-    """The measurements of dask_cluster.py in sentences."""
+    """Sentences on the measurements of dask_cluster.py."""
     file = folder / "dask_cluster.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     ratios = sorted(row["ratio"] for row in rows if row["what"] == "overhead")
@@ -172,36 +199,37 @@ def clusters(folder: Path) -> str:
 
 
 def gpu(folder: Path) -> str:
-    """The measurements of gpu.py in sentences, as far as there are any."""
+    """Sentences on the measurements of gpu.py that there are."""
     file = folder / "gpu.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     rows = {row["measurement"]: row for row in lines}  # the last of each kind
     if not {"gemm", "selection, first", "selection"} <= rows.keys():
         return ""
     one, rates = rows["selection"], rows["gemm"]["tflops"]
-    spent = sorted(rows[name]["seconds"] for name in ("selection, first", "selection"))
+    first = rows["selection, first"]["seconds"]
     parts = ", ".join(f"{part} {seconds:.2f}" for part, seconds in one["parts"].items())
     sentences = [
-        f"On an {one['device']}, {one['rows'] / 1e6:g}M × {one['columns']} on the device, {one['clusters']:,} clusters "
-        f"and {one['budget']:,} picks take {spent[0]:.1f} and {spent[-1]:.1f} s ({parts} s)."
+        f"On an {one['device']}, {one['budget']:,} picks of {one['rows'] / 1e6:g}M × {one['columns']} rows on the "
+        f"device, with {one['clusters']:,} clusters, take {first:.1f} s in a first run and {one['seconds']:.1f} s in a "
+        f"second ({parts} s)."
     ]
     streamed, memory = rows.get("selection, streamed"), rows.get("memory, streamed")
     if streamed and memory:
         sentences.append(
             f"Streamed from a memory map of {memory['pool'] / 1e9:.1f} GB through {memory['bytes'] / 1e9:.1f} GB of "
-            f"the device's memory: {streamed['seconds']:.1f} s."
+            f"the device's memory, the same pool takes {streamed['seconds']:.1f} s."
         )
     if lloyd := rows.get("k-means"):
         sentences.append(
             f"{lloyd['iterations']} iterations of k-means take {lloyd['seconds']:.2f} s, a plain torch loop in float32 "
-            f"{lloyd['plain_seconds']:.2f} s: a ratio of {lloyd['ratio']:.2f}. That is {lloyd['tflops']:.0f} TFLOP/s, "
-            f"{lloyd['of_gemm_rate']:.0%} of the rate of large float32 products there ({rates['float32']:.0f}; TF32 "
-            f"{rates['tf32']:.0f}, bfloat16 {rates['bfloat16']:.0f})."
+            f"{lloyd['plain_seconds']:.2f} s: a ratio of {lloyd['ratio']:.2f}. Ours runs at {lloyd['tflops']:.0f} "
+            f"TFLOP/s, {lloyd['of_gemm_rate']:.0%} of what large float32 matrix products reach on this device "
+            f"({rates['float32']:.0f}; TF32 {rates['tf32']:.0f}, bfloat16 {rates['bfloat16']:.0f})."
         )
     if cpu := rows.get("selection, CPU"):
         sentences.append(
-            f"The CPU beside it takes {cpu['seconds']:.1f} s for {cpu['cpu_rows'] / 1e6:g}M rows and "
-            f"{cpu['cpu_budget']:,} picks."
+            f"The CPU of that machine takes {cpu['seconds']:.1f} s for {cpu['cpu_budget']:,} picks of "
+            f"{cpu['cpu_rows'] / 1e6:g}M rows."
         )
     return "\n".join(sentences) + "\n\n"
 
@@ -219,19 +247,19 @@ def machine_line(results: dict[str, dict]) -> str:
 
 
 def write(folder: Path) -> str:
-    """Write README.md in this folder from the results in it."""
+    """Write README.md into this folder from the JSON files in it."""
     names = ("kmeans", "traversal", "selection", "memory", "command", "out_of_core", "scaling")
     files = {name: folder / f"{name}.json" for name in names}
     results = {name: json.loads(f.read_text()) for name, f in files.items() if f.exists()}
     if not results:
         raise SystemExit(f"no results in {folder}: run the benchmarks first")
+    quick = any(data["quick"] for data in results.values())
+    note = "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
     text = (
-        "# Speed and memory: results\n\nWritten by `report.py`; [how it is measured](../README.md). Ratios are peer "
-        "time over ours, minimum of the runs (median in brackets); beside them the seconds, theirs / ours. The targets "
-        "are our own.\n\n"
+        f"# Speed and memory: results\n\n{note if quick else headline(results)}Written by `report.py`; [how it is "
+        "measured](../README.md). A ratio is a peer's time over ours: minimum of the runs, median in brackets. The "
+        "last column has the seconds, theirs / ours.\n\n"
     )
-    if any(data["quick"] for data in results.values()):
-        text += "**A `--quick` run: tiny pools, not the sizes named below. These numbers mean nothing.**\n\n"
     text += f"{table(results)}\n\n{clusters(folder)}{gpu(folder)}{machine_line(results)}\n"
     (folder / "README.md").write_text(text)
     return text

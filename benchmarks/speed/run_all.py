@@ -1,4 +1,4 @@
-"""Run every benchmark, each in its own process, then write the table."""
+"""Run every benchmark, each in its own process, then write results/README.md."""
 
 import argparse
 import subprocess

@@ -1,4 +1,4 @@
-"""How time grows with rows and with picks: least-squares exponents in log-log."""
+"""How time grows with rows and with picks: exponents fitted by least squares to the logarithms."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,7 +53,7 @@ def main() -> None:
             steps = [exponent(sizes[i : i + 2], times[i : i + 2]) for i in range(len(sizes) - 1)]
             for entry in stats.values():
                 for field in ("ratio_min", "ratio_median"):
-                    entry.pop(field, None)  # against the smallest size: no peer here
+                    entry.pop(field, None)  # ratios to the smallest size, not to a peer
             print(f"{key:16} exponent {fitted:.3f} (ends {ends:.3f}); steps {np.round(steps, 2).tolist()}")
             print(" " * 17 + "  ".join(f"{s}: {t:.4f} s" for s, t in zip(sizes, times, strict=True)), flush=True)
             fixed = {"picks": fixed_picks} if axis == "rows" else {"rows": fixed_rows}

@@ -1,4 +1,4 @@
-"""`mheal.select` against scikit-activeml and apricot; `PaperMHEAL` against Algorithm 2 in NumPy."""
+"""Speed of `mheal.select` beside scikit-activeml and apricot, and of `PaperMHEAL` beside Algorithm 2 in NumPy."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def facility_location(X: np.ndarray, budget: int) -> Contender:
 
 
 def default_rows(args: Any, book: Book) -> None:
-    """The default strategy; the peers choose other rows on purpose, so only the number is checked."""
+    """Race the default strategy. The peers pick other rows by design, so only the number of rows is checked."""
     n, d, budget = (3_000, 16, 50) if args.quick else (100_000, 128, 1000)
     X = mixture(n, d, 50, seed=4, spread=args.spread)
     pair_limit = 2e7 if args.quick else args.apricot_gb * 1e9
@@ -78,7 +78,7 @@ def default_rows(args: Any, book: Book) -> None:
 
 
 def paper_row(args: Any, book: Book) -> None:
-    """Algorithm 2, both sides with the same initial centres, iterations, restarts and quotas."""
+    """Race Algorithm 2; both sides have the same initial centres, iterations, restarts and quotas."""
     key = "paper"
     if not wanted(args, key):
         return

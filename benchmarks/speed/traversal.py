@@ -1,6 +1,6 @@
-"""Farthest-first traversal (Eq. 8), plain and weighted by density, against everything that does the plain one.
+"""Speed of farthest-first traversal (Eq. 8), plain and with density weights, beside packages that have the plain one.
 
-All start at row 0 of the same float32 rows; peers with heuristics are timed but marked inexact.
+All start at row 0 of the same float32 rows. Heuristics are timed, too, but do not count as exact.
 """
 
 import warnings
@@ -25,7 +25,7 @@ HEURISTIC = ("fpsample npdu",)
 
 
 def sgemv_loop(X: np.ndarray, n: int, start: int = 0) -> np.ndarray:
-    """The NumPy loop everyone writes: one matrix-vector product a pick, minimum kept; first of ties."""
+    """The usual NumPy loop: one matrix-vector product per pick, a running minimum, the first row of ties."""
     square = np.einsum("ij,ij->i", X, X)
     nearest = np.full(len(X), np.inf, X.dtype)
     picks = np.empty(n, np.int64)
@@ -103,7 +103,7 @@ def loop(X: np.ndarray, n: int) -> Contender:
 
 
 def guards(X: np.ndarray, n: int, results: dict[str, Any]) -> dict[str, Any]:
-    """Compare the picks: on these rows, and at the same size on a grid where all arithmetic is exact."""
+    """Compare the picks on these rows, and on rows rounded to a grid, where all arithmetic is exact."""
     reference = results["sgemv loop"]
     verdict: dict[str, Any] = {
         "picks": {name: same_picks(picks, reference) for name, picks in results.items()},
