@@ -8,9 +8,9 @@ from mheal.exceptions import UserError
 
 
 def clustering_accuracy(labels: npt.ArrayLike, clusters: npt.ArrayLike) -> float:
-    """Share of rows whose cluster is matched with their class, under the best one-to-one matching of the two.
+    """Share of rows whose cluster is matched with their class, by the best one-to-one matching of clusters and classes.
 
-    Where there are more clusters than classes, or fewer, those left over match nothing.
+    If there are more clusters than classes, or fewer, the rest stays unmatched.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def reproduce(
 
 
 def results(name: str, home: Path = HOME) -> Path:
-    """Where the results of this name go: beside the code in a checkout, else below the working directory."""
+    """Folder for the results of this name: beside the code in a checkout, else below the working directory."""
     return home / "results" / name if (home / "pyproject.toml").exists() else Path("results", name)
 
 

@@ -1,7 +1,7 @@
 """The paper's experiments by name.
 
-Every experiment has a module with two functions. `run` adds the rows that are missing to a folder, then calls `write`,
-which makes the page and the pictures from the rows alone.
+Every experiment has a module with two functions. `run` measures the rows that a folder lacks and adds them, then calls
+`write`. `write` makes the page and the pictures from the rows alone.
 """
 
 from collections.abc import Callable
@@ -35,9 +35,9 @@ class Experiment:
     cost: str  # at full size
     datasets: tuple[str, ...]
     module: str  # below mheal_reproduction.paper
-    folder: str  # of its results: a table and its figures share one
-    options: dict[str, Any] = field(default_factory=dict)  # of both functions
-    in_parts: bool = False  # whether `run` takes a Part, too
+    folder: str  # of its results, shared by a table and its figures
+    options: dict[str, Any] = field(default_factory=dict)  # passed to both functions
+    in_parts: bool = False  # whether `run` also accepts a Part
 
 
 class Loaded(NamedTuple):
@@ -143,7 +143,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def load(name: str, part: Part | None = None) -> Loaded:
-    """The functions of the experiment `name`; `run` does a part of it where one is given."""
+    """The functions of the experiment `name`; with `part`, `run` does only that part."""
     if name not in EXPERIMENTS:
         raise UserError(f"there is no experiment {name!r}: choose from {', '.join(EXPERIMENTS)}")
     one = EXPERIMENTS[name]

@@ -1,4 +1,4 @@
-"""Rows of an experiment that several processes measure side by side, until a time is up."""
+"""Measure the rows of an experiment in several processes, for a limited time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from mheal.runtime.progress import Progress
 from .rows import Key, RawRows, Row, one_thread
 
 Measure = Callable[[Sequence[Key]], list[Row]]
-Group = Sequence[Sequence[Key]]  # parts of which each is measured at once; a group is measured by one process
+Group = Sequence[Sequence[Key]]  # parts that one process measures one after the other, each in one call
 
-GRACE = 20.0  # seconds for what was begun in time
-WAIT = 0.5  # seconds between two looks at whether all processes are alive
+GRACE = 20.0  # seconds left to finish parts that were begun before the limit
+WAIT = 0.5  # seconds between two checks that all processes are alive
 
 
 @dataclass(frozen=True)
 class Limit:
-    """When no new part is begun; monotonic time, which the processes of a machine share."""
+    """The time after which no new part is begun, in monotonic time, which all processes of a machine share."""
 
     end: float
 
     @classmethod
     def after(cls, seconds: float | None) -> "Limit":
-        """So many seconds from now; None: never."""
+        """A limit so many seconds from now; None: no limit."""
         return cls(float("inf") if seconds is None else monotonic() + seconds)
 
     @property
@@ -37,17 +37,17 @@ class Limit:
 
 
 class WorkerError(Exception):
-    """A process that measures has failed; the message is its traceback."""
+    """A measuring process failed; the message is its traceback."""
 
 
 def measure_groups(
     rows: RawRows, groups: Sequence[Group], open_bench: Callable[[], Measure], processes: int, limit: Limit,
     progress: Progress, grace: float = GRACE,
 ) -> None:  # fmt: skip
-    """Add the rows of these groups, which have none yet, in the order in which they are measured.
+    """Measure these groups, which have no rows yet, and add their rows as they come.
 
-    A process calls `open_bench` once, then takes the next group again and again. This process alone writes rows. When
-    time is up, parts that are under way have `grace` seconds more, and are then given up.
+    Each worker process calls `open_bench` once, then measures one group after the other. Only the calling process
+    writes rows. After the limit, parts that are under way have `grace` more seconds, and are then cancelled.
     """
     context = get_context("spawn")
     tasks, results = context.Queue(), context.Queue()
@@ -85,7 +85,7 @@ def measure_groups(
 
 
 def _work(open_bench: Callable[[], Measure], tasks: Any, results: Any, limit: Limit) -> None:
-    """Measure groups until there is none left or time is up; then put None, or the traceback of an error."""
+    """Measure groups until none is left or the limit is reached; then put None, or the traceback of an error."""
     one_thread()
     try:
         measure = open_bench()

@@ -1,4 +1,4 @@
-"""Pages: Markdown tables, words for what a comparison shows, and a note of the version that made the rows."""
+"""Helpers for pages: Markdown tables, verdicts of comparisons, and a note of the version that made the rows."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Values:
-    """Rows of a dataset, method and setting, as {measure: {at: value}}, by what they are about."""
+    """The values of all rows, looked up by dataset, mode, learner, measure and place."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         found: dict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
@@ -31,12 +31,12 @@ class Values:
         self._found = dict(found)
 
     def __call__(self, dataset: str, mode: str, learner: str, measure: str, at: float | str) -> Floats:
-        """One value a seed, in the order of the seeds; NaN for what was never reached."""
+        """One value per seed, in the order of the seeds; NaN for what was never reached."""
         by_seed = self._found.get((dataset, mode, learner, measure, at_text(at)), {})
         return np.array([by_seed[seed] for seed in sorted(by_seed)])
 
     def places(self, dataset: str, mode: str, learner: str, measure: str) -> list[int]:
-        """The rounds or labels at which something was measured."""
+        """The rounds or numbers of labels at which this was measured."""
         wanted = (dataset, mode, learner, measure)
         return sorted(int(float(key[-1])) for key in self._found if key[:4] == wanted)
 
@@ -54,7 +54,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def compare(less: npt.ArrayLike, more: npt.ArrayLike) -> str:
     """Whether `less` is smaller than `more`, paired by seed: "yes", "no" (it is larger) or "no difference".
 
-    It is a 95 % t interval of the difference that decides; with one seed, nothing does.
+    The 95 % t interval of the difference decides. With one seed the answer is "no difference".
     """
     mean, half = t_interval(np.asarray(more) - np.asarray(less))
     if mean - half > 0:
@@ -63,13 +63,13 @@ def compare(less: npt.ArrayLike, more: npt.ArrayLike) -> str:
 
 
 def tally(answers: Sequence[str]) -> str:
-    """How many datasets say what: "yes on 5 of 6, no on 1"."""
+    """Counts of the answers, as in "yes on 5, no on 1 of 6"."""
     parts = [f"{answer} on {answers.count(answer)}" for answer in ("yes", "no difference", "no") if answer in answers]
     return f"{', '.join(parts)} of {len(answers)}"
 
 
 def verdict(answers: Sequence[str]) -> str:
-    """What the answers of all datasets together say about the paper's claim."""
+    """The verdict on a claim of the paper, from the answers of all datasets."""
     if set(answers) == {"yes"}:
         return "reproduced"
     return "reproduced on some only" if "yes" in answers else "not reproduced"
@@ -87,13 +87,13 @@ def percent(values: Any, digits: int = 1) -> str:
 
 
 def median(values: Floats) -> str:
-    """The median, NaN counting as never; – where that is in the middle."""
+    """The median, where NaN is larger than any number; – if the median is NaN."""
     middle = np.median(np.nan_to_num(values, nan=np.inf))
     return f"{middle:,.0f}" if np.isfinite(middle) else "–"
 
 
 def write_page(out: Path, text: str, rows: Iterable[Row], version: str = mheal.__version__) -> str:
-    """Write README.md of the folder and return it: heading, verdict, a note of other versions of mheal, the rest."""
+    """Write `text` as README.md of the folder, with a note after the verdict if other versions made the rows."""
     heading, rest = text.split("\n", 1)
     verdict, rest = rest.split("\n\n", 1)
     note = version_note(rows, version)
@@ -106,7 +106,7 @@ def write_page(out: Path, text: str, rows: Iterable[Row], version: str = mheal._
 
 
 def wrapped(text: str) -> str:
-    """A paragraph in lines of at most 120 characters."""
+    """Wrap a paragraph at 120 characters."""
     return fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
 
 
@@ -119,5 +119,5 @@ def version_note(rows: Iterable[Row], present: str) -> str:
 
 
 def at_text(at: float | str) -> str:
-    """A place as the rows name it."""
+    """The text by which rows name a place."""
     return at if isinstance(at, str) else f"{at:.6g}"

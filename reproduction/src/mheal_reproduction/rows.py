@@ -1,4 +1,4 @@
-"""Raw rows of an experiment: one JSON Lines file that grows as results come, so that an interrupted run resumes."""
+"""The rows of an experiment in a JSON Lines file, written as results come, so that an interrupted run resumes."""
 
 import json
 import os
@@ -24,10 +24,10 @@ VERSION = "mheal"  # the column with the version that made a row
 class RawRows:
     """The rows in `folder`/rows.jsonl, made under the protocol in `folder`/protocol.json.
 
-    A row names its experiment, dataset, method, setting and seed, the version of mheal that made it, and what was
-    measured. The protocol holds what else the rows depend on and the experiment itself decides: sizes, budgets,
-    recipes. Defaults of mheal are not part of it. The file is replaced in one step, so a killed run leaves whole rows
-    only, and all or none of those that were added together.
+    A row has its experiment, dataset, method, setting and seed, the version of mheal that made it, and what was
+    measured. The protocol has the other settings of the experiment that the rows depend on: sizes, budgets, recipes.
+    Defaults of mheal are not part of it. The file is replaced in one step, so after a kill it has only whole rows, and
+    all or none of the rows that were added together.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class RawRows:
         self._text = "".join(f"{line}\n" for line in lines)
 
     def has(self, dataset: str, method: str, setting: str, seed: int) -> bool:
-        """Whether this is measured already."""
+        """Whether there is a row for this."""
         return (dataset, method, setting, seed) in self.done
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows, all or none; floats keep six digits, and one that is not finite becomes null."""
+        """Add rows to the file, all or none. Floats keep six digits; infinite ones and NaN become null."""
         about = {"experiment": self.experiment, VERSION: self.version}
         new = [about | {key: _plain(value) for key, value in row.items()} for row in rows]
         keys = [_key(row) for row in new]
@@ -63,7 +63,7 @@ class RawRows:
         self.done.update(keys)
 
     def where(self, **wanted: Any) -> list[Row]:
-        """The rows whose columns have these values; a collection names several."""
+        """The rows whose columns have these values, or one of several values if a collection is given."""
         sets = {
             key: set(value) if isinstance(value, list | tuple | set | range) else {value}
             for key, value in wanted.items()
@@ -72,7 +72,7 @@ class RawRows:
 
 
 def made_so(folder: Path, protocol: Mapping[str, Any]) -> bool:
-    """Whether the rows in `folder` were made under this protocol."""
+    """Whether the rows in `folder` have this protocol."""
     note = folder / PROTOCOL
     return note.exists() and bool(json.loads(note.read_text(encoding="utf-8")) == json.loads(json.dumps(protocol)))
 
@@ -83,7 +83,7 @@ def versions(rows: Iterable[Row]) -> list[str]:
 
 
 def stored_rows(folder: Path) -> list[Row]:
-    """The rows in `folder`, whatever their protocol; none where there is no such file."""
+    """The rows in `folder`, whatever their protocol; an empty list if there is no file."""
     file = folder / "rows.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
@@ -98,7 +98,7 @@ def measure_all(
 ) -> None:
     """Add measure(dataset, method, setting, seed, *arguments) for every unit that has no row yet.
 
-    With several workers, units are measured in as many processes, a thread each; rows come in the order they finish.
+    With several workers, units are measured in as many processes of one thread; rows are added as units finish.
     """
     units = list(dict.fromkeys(units))
     missing = [unit for unit in units if not rows.has(*unit)]
@@ -124,7 +124,7 @@ def measure_all(
 
 
 def one_thread() -> None:
-    """For a process among many: limits the libraries that are loaded already and, by variables, those to come."""
+    """Limit this process to one thread: loaded libraries directly, and those to come by environment variables."""
     from threadpoolctl import threadpool_limits
 
     os.environ.update({"OMP_NUM_THREADS": "1", THREADS_VARIABLE: "1"})
@@ -137,7 +137,7 @@ def _key(row: Row) -> Key:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: NumPy's numbers and arrays as Python's."""
+    """The value as JSON can store it: NumPy numbers and arrays become Python's."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if hasattr(value, "tolist"):

@@ -1,1 +1,1 @@
-"""Networks (extra `mheal[deep]`, torch): embeddings, deep clustering, and classifiers trained many at a time."""
+"""Networks, which need `mheal[deep]`: autoencoder embeddings, deep clustering, classifiers trained many at a time."""

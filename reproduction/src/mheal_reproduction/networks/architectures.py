@@ -18,7 +18,7 @@ SMALLEST = 8  # two 4×4 kernels and a 2×2 pool leave one pixel
 
 
 class Dropout(nn.Module):
-    """Dropout that draws from a generator of its own, so that a model's randomness depends on its seed alone."""
+    """Dropout with its own random generator, so that a model's randomness depends only on its seed."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Dropout(nn.Module):
         self.generator: Any = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """In training a share p of the activations is zero and the others make up for it; else x as it is."""
+        """In training, set a share p of the activations to zero and scale the others by 1 / (1 − p); else return x."""
         if not self.training:
             return x
         keep = 1 - self.p
@@ -34,17 +34,17 @@ class Dropout(nn.Module):
 
 
 class Network(nn.Module, ABC):
-    """A classifier in three parts: the trunk, which has no dropout, a hidden layer, and a linear head."""
+    """A classifier in three parts: a trunk without dropout, a hidden layer, and a linear head."""
 
     head: Any
     dropout: Any
 
     @abstractmethod
     def trunk(self, x: torch.Tensor) -> torch.Tensor:
-        """All that is computed before the first dropout: the same for every Monte Carlo sample."""
+        """Activations before the first dropout, which are the same for every Monte Carlo sample."""
 
     def hidden(self, trunk: torch.Tensor) -> torch.Tensor:
-        """The penultimate activations, from the trunk's."""
+        """The penultimate activations, given those of the trunk."""
         return trunk
 
     def finish(self, trunk: torch.Tensor) -> torch.Tensor:
@@ -61,7 +61,7 @@ class Network(nn.Module, ABC):
 
 
 class BayesianCNN(Network):
-    """Two convolutions of 32 maps, a pool, a dense layer of 128, dropout before and after it."""
+    """Two convolutions of 32 maps, max pooling, and a dense layer of 128 with dropout before and after it."""
 
     def __init__(self, shape: Shape, classes: int) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class ResNet20(Network):
     """Nine blocks of two 3×3 convolutions at widths 16, 32 and 64, the mean of each map, and a linear head.
 
     Shortcuts have no parameters: where a block halves the image, they skip pixels and pad channels with zeros
-    (option A). Dropout before the head adds none either; with it a trained network can be sampled.
+    (option A of the paper). Dropout before the head allows Monte Carlo samples of a trained network.
     """
 
     def __init__(self, shape: Shape, classes: int) -> None:
@@ -125,7 +125,7 @@ def use_generator(network: nn.Module, generator: Any) -> None:
 
 @contextmanager
 def dropping(network: nn.Module, generator: Any) -> Iterator[None]:
-    """While it lasts dropout is on, drawing from this generator; batch normalisation stays as it is."""
+    """Context in which dropout is on and draws from this generator; batch normalisation stays as it is."""
     layers = [layer for layer in network.modules() if isinstance(layer, Dropout)]
     before = [(layer.training, layer.generator) for layer in layers]
     try:

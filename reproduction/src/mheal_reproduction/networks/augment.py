@@ -1,19 +1,19 @@
-"""Small random changes that keep what an image shows: a shift and a rotation, made on the device."""
+"""Augmentation of images by a small random shift and rotation, on the device."""
 
 import math
 from collections.abc import Sequence
 
 import torch
 
-SHIFT = 0.1  # of the side, either way
-ANGLE = 10.0  # degrees, either way
+SHIFT = 0.1  # largest shift, as a share of the side
+ANGLE = 10.0  # largest rotation, in degrees
 DRAWS = 3  # random numbers for one image
 
 
 def shift_and_rotate(x: torch.Tensor, draws: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-    """Images as rows (E, rows, pixels) of the shape (height, width[, channels]), each moved by its own three draws.
+    """Shift and rotate images, given as rows (E, rows, pixels) of the shape (height, width[, channels]).
 
-    Draws are uniform in [0, 1). What comes in from outside repeats the border.
+    Each image has three draws, uniform in [0, 1). Pixels from outside the image repeat its border.
     """
     height, width, channels = (*shape, 1)[:3]
     images = x.reshape(-1, height, width, channels).movedim(3, 1)

@@ -1,4 +1,4 @@
-"""A training step of several networks as one CUDA graph, whose parallel branches share the device."""
+"""Capture a training step of several networks as one CUDA graph with a parallel branch for each network."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from mheal.backends.torch.graphs import capture, kept_stream
 
 
 def capture_branches(branches: Sequence[Callable[[], None]], generators: Sequence[Any]) -> Any:
-    """A graph that runs every branch once, each on a stream of its own.
+    """Capture a graph that runs every branch once, each on its own stream.
 
-    What the branches hold has to be reset after the capture, since they are run a few times first.
+    Branches run a few times before the capture, so the caller has to reset their state afterwards.
     """
     main, *streams = (kept_stream(i) for i in range(len(branches) + 1))
 

@@ -13,13 +13,13 @@ from mheal.runtime.files import replacing
 
 
 class Checkpoint:
-    """A file that holds tensors and plain values; `belongs` identifies the data and parameters."""
+    """A file with tensors and plain values; `belongs` identifies the data and parameters of the run."""
 
     def __init__(self, file: Path, belongs: str) -> None:
         self.file, self.belongs = file, belongs
 
     def load(self, device: torch.device) -> dict[str, Any] | None:
-        """What was saved last, if anything was."""
+        """The content that was saved last; None if there is no file."""
         if not self.file.parent.is_dir():
             raise UserError(f"there is no folder {self.file.parent} for the checkpoint: make it first")
         if not self.file.exists():
@@ -33,6 +33,6 @@ class Checkpoint:
         return stored
 
     def save(self, content: dict[str, Any]) -> None:
-        """Put this into the file; whoever reads it sees the old content or the new, never a part."""
+        """Replace the content of the file in one step: a reader sees the old content or the new, never a part."""
         with replacing(self.file) as part:
             torch.save({"belongs": self.belongs, **content}, part)

@@ -28,7 +28,7 @@ class Classifier:
 
     def __init__(self, recipe: Recipe, images: TrainingImages, classes: int, state: Mapping[str, torch.Tensor]) -> None:
         self.recipe, self.images, self.classes = recipe, images, classes
-        with torch.device("meta"):  # weights are put in below: none are made or drawn here
+        with torch.device("meta"):  # no weights are initialised here: they are loaded below
             network = build(recipe.network, images.shape, classes)
         network.load_state_dict({name: value.clone() for name, value in state.items()}, assign=True)
         self.network = network.eval().requires_grad_(False)
@@ -40,7 +40,7 @@ class Classifier:
             return _gather([self.network(x).softmax(1) for x in self._batches(items)])
 
     def samples(self, items: Any, samples: int, seed: int) -> Floats:
-        """Probabilities of so many passes with dropout, (samples, n, classes); batch normalisation is not sampled."""
+        """Probabilities of `samples` passes with dropout, (samples, n, classes); batch normalisation stays fixed."""
         generator = torch.Generator(self.images.pixels.device).manual_seed(seed)
         parts = []
         with self._in_use, torch.inference_mode(), dropping(self.network, generator):
@@ -55,7 +55,7 @@ class Classifier:
             return _gather([self.network.features(x) for x in self._batches(items)])
 
     def accuracy(self, images: Any, labels: Any) -> float:
-        """The share of images given their right label, without dropout."""
+        """The share of images that are classified correctly, without dropout."""
         return float(accuracies([self], images, labels)[0])
 
     def _batches(self, items: Any) -> Iterator[torch.Tensor]:
@@ -70,7 +70,7 @@ class Classifier:
 
 
 def accuracies(classifiers: Sequence[Classifier], images: Any, labels: Any) -> npt.NDArray[np.float64]:
-    """The accuracy of each classifier on the same images, which are sent to the device once."""
+    """The accuracy of each classifier on the same images, which are copied to the device once."""
     if not classifiers:
         return np.empty(0)
     device = classifiers[0].images.pixels.device

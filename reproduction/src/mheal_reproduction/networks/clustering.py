@@ -26,39 +26,39 @@ Variant = Literal["dec", "idec"]
 
 
 class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Clusters in the code of an autoencoder, d-500-500-2000-code and back, refined by DEC.
+    """Clusters of the codes of an autoencoder (d-500-500-2000-code and back), refined by DEC.
 
-    Columns are meant to be on one scale, as pixels are: all are divided by the largest absolute value. Runs on the GPU
-    where there is one.
+    All columns should have the same scale, as pixels have, because all are divided by the largest absolute value. Uses
+    the GPU if there is one.
 
     Parameters
     ----------
     n_clusters : int
     clusterer : "spherical", "kmeans" or "gmm"; finds the first centres among the codes
-    center : bool; spherical clusters are found by directions from the mean of the codes, and DEC begins at the means of
-        their members; False: by directions from the origin, and it begins in those directions, as in the paper's tables
+    center : bool; whether the mean of the codes is subtracted before spherical clustering. True: DEC starts at the
+        means of the clusters. False, as in the paper's tables: at their directions times the mean length of the codes
     code : int; columns of the code
     variant : "dec", or "idec", which keeps the decoder while it clusters
-    augment : bool; rows are images, and are shifted and rotated a little whenever they are shown to the network
+    augment : bool; whether rows are images that are shifted and rotated a little each time the network sees them
     image_shape : (height, width) or (height, width, channels) of those images; None: square and grey
-    pretrain_epochs : int or None; None: 300, or as many as make 5,000 batches
-    pretrain_rate : of learning meanwhile; the usual 1 may diverge on photographs, where 0.1 does not
-    max_iter : int; batches of DEC at most
-    update_interval : int or None; batches between two targets. None: half an epoch, but 30 at least
+    pretrain_epochs : int or None; epochs of training the autoencoder. None: 300, or as many as make 5,000 batches
+    pretrain_rate : learning rate of the autoencoder; the usual 1 may diverge on photographs, where 0.1 does not
+    max_iter : int; maximum number of batches of DEC
+    update_interval : int or None; batches between two target distributions. None: half an epoch, but at least 30
     tol : float; stop when fewer than this share of the labels change between two targets
-    widths : of the encoder's layers
+    widths : widths of the encoder's hidden layers
     random_state : int, RandomState or None
     device : "cpu", "cuda", … or None
-    checkpoint : file that is written after pretraining and at every target; if it is there, fit resumes from it
+    checkpoint : file that is written after pretraining and at every target; if it exists, fit resumes from it
     progress : callable(done, total, what) or None
 
     Attributes
     ----------
     labels_ : (n_samples,) int32
-    initial_labels_ : the same before DEC
+    initial_labels_ : labels before DEC
     cluster_centers_ : (n_clusters, code)
     n_iter_ : int; batches of DEC
-    history_ : list of KL(p‖q), one a target
+    history_ : list of KL(p‖q), one per target
 
     Examples
     --------
@@ -162,7 +162,7 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         return self
 
     def _recipe(self, n: int, columns: int) -> Recipe:
-        """The parameters, checked."""
+        """Check the parameters and return them as a Recipe."""
         for name in ("n_clusters", "code", "pretrain_epochs", "max_iter", "update_interval"):
             value, least = getattr(self, name), 0 if name in ("pretrain_epochs", "max_iter") else 1
             left_to_us = value is None and name in ("pretrain_epochs", "update_interval")
@@ -199,6 +199,6 @@ class DeepClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _belongs(self, X: npt.NDArray[np.float32], recipe: Recipe) -> str:
-        """What a checkpoint must be about to be ours."""
+        """The text that identifies these data and parameters in a checkpoint."""
         seed = self.random_state if isinstance(self.random_state, Integral) else None
         return hashlib.sha256(X.data).hexdigest() + f" {X.shape} {recipe} {self.clusterer} {self.center} {seed}"

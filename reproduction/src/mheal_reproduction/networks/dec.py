@@ -1,9 +1,9 @@
-"""Deep embedded clustering (DEC, Xie et al. 2016) on a stack: an autoencoder, then clusters of its codes.
+"""Deep embedded clustering (DEC, Xie et al. 2016): an autoencoder, then clusters of its codes, for a stack of networks.
 
 A code z belongs to centre μ_j with q_j ∝ 1 / (1 + ‖z − μ_j‖²). The target p_j ∝ q_j² / Σ_i q_ij is sharper and gives
-every cluster the same weight. Encoder and centres learn to bring q closer to p, which is recomputed at intervals. IDEC
-(Guo et al. 2017) keeps the decoder and its loss. With augmentation (DEC-DA, Guo et al. 2018) the q of a moved image is
-brought closer to the p of the original.
+every cluster the same weight. Encoder and centres are trained to bring q closer to p, which is recomputed at intervals.
+IDEC (Guo et al. 2017) keeps the decoder and its loss. DEC-DA (Guo et al. 2018) brings the q of an augmented image
+closer to the p of the original.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,25 +18,25 @@ from mheal.runtime.progress import Progress
 from .augment import DRAWS, shift_and_rotate
 from .stack import Optimiser, Shuffles, Stack, Trainer
 
-EPOCHS, STEPS = 300, 5000  # of pretraining at least: a code that is hardly trained falls apart in DEC
-INTERVAL = 30  # batches between two targets at least: in fewer, labels change so little that training stops too early
-CHUNK = 1 << 16  # rows of all members together that are encoded at one time
-PRETRAINING: tuple[Optimiser, float] = ("sgd", 1.0)  # and its usual rate
+EPOCHS, STEPS = 300, 5000  # minimum of pretraining: codes that are hardly trained collapse in DEC
+INTERVAL = 30  # fewest batches between two targets: with fewer, labels change so little that training stops too early
+CHUNK = 1 << 16  # rows of all members together that are encoded at a time
+PRETRAINING: tuple[Optimiser, float] = ("sgd", 1.0)  # optimiser and learning rate
 TRAINING: dict[str, tuple[Optimiser, float]] = {"dec": ("sgd", 0.01), "idec": ("adam", 1e-3)}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to every member of a stack.
+    """How every member of a stack is trained.
 
-    image_shape : (height, width[, channels]) of images that are to be augmented; None: no augmentation
-    pretrain_epochs : None: 300, or as many as make 5,000 batches
-    pretrain_rate : of learning; photographs want less than drawings, say 0.1
-    update_interval : batches between two targets; None: half an epoch, but 30 at least
+    image_shape : (height, width[, channels]) of images that are augmented; None: no augmentation
+    pretrain_epochs : epochs of training the autoencoder; None: 300, or as many as make 5,000 batches
+    pretrain_rate : learning rate of the autoencoder; photographs need a smaller one than drawings, such as 0.1
+    update_interval : batches between two targets; None: half an epoch, but at least 30
     tol : stop when fewer than this share of the labels have changed between two targets
-    widths : of the encoder's layers; the decoder has them in reverse
-    batch : rows in a step
-    length : of a code, on average, when DEC begins; None: as the autoencoder leaves it
+    widths : widths of the encoder's hidden layers; the decoder has them in reverse
+    batch : rows per step
+    length : mean length to which codes are scaled before DEC; None: they are not scaled
     gamma : weight of the clustering loss in IDEC
     """
 
@@ -63,7 +63,7 @@ class Rows:
     index: torch.Tensor
 
     def __getitem__(self, places: torch.Tensor) -> torch.Tensor:
-        """(E, batch, columns), by places among each member's own rows, (E, batch)."""
+        """Batches (E, batch, columns), given places (E, batch) among each member's own rows."""
         return self.X[self.index.gather(1, places)]
 
     @property
@@ -72,7 +72,7 @@ class Rows:
         return int(self.index.shape[1])
 
     def take(self, members: Sequence[int]) -> "Rows":
-        """Those of some members only."""
+        """The rows of some members only."""
         return Rows(self.X, self.index[list(members)])
 
 
@@ -88,19 +88,19 @@ class Refined:
 
 
 def soft_labels(codes: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
-    """q: (E, rows, clusters), from codes (E, rows, d) and centres (E, clusters, d); Student's t, one degree."""
+    """Student's t similarities q (E, rows, clusters) of codes (E, rows, d) to centres (E, clusters, d)."""
     near = 1.0 / (1.0 + (codes[:, :, None] - centers[:, None]).square().sum(dim=3))
     return near / near.sum(dim=2, keepdim=True)
 
 
 def targets(q: torch.Tensor) -> torch.Tensor:
-    """p ∝ q² / f, where f is the mass of each cluster over all rows."""
+    """The target p ∝ q² / f, where f is the sum of each cluster's q over all rows."""
     p = q.square() / q.sum(dim=1, keepdim=True)
     return p / p.sum(dim=2, keepdim=True)
 
 
 def divergence(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
-    """KL(p‖q) of every member, the mean over its rows."""
+    """KL(p‖q) of every member, averaged over its rows."""
     return (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(dim=2).mean(dim=1)
 
 
@@ -116,14 +116,14 @@ def _chunks_of_codes(encoder: Stack, rows: Rows) -> Iterator[torch.Tensor]:
 
 
 def untrained(rows: Rows, seeds: Sequence[int], recipe: Recipe) -> tuple[Stack, Stack]:
-    """Encoders and decoders, one of each a seed."""
+    """Untrained encoders and decoders, one of each per seed."""
     columns, device = rows.X.shape[1], rows.X.device
     encoder = Stack.initial((columns, *recipe.widths, recipe.code), seeds, device, part=0)
     return encoder, Stack.initial((recipe.code, *reversed(recipe.widths), columns), seeds, device, part=1)
 
 
 def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progress | None = None) -> tuple[Stack, Stack]:
-    """Encoders and decoders that give (augmented) rows back."""
+    """Train encoders and decoders to reproduce their (augmented) rows."""
     encoder, decoder = untrained(rows, seeds, recipe)
 
     def loss(places: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
@@ -150,7 +150,7 @@ def pretrain(rows: Rows, seeds: Sequence[int], recipe: Recipe, progress: Progres
 
 
 class Refinement:
-    """DEC of a stack, from encoders, decoders and centres; a member leaves the stack when its labels are stable."""
+    """DEC of a stack, given encoders, decoders and centres; a member leaves the stack when its labels are stable."""
 
     def __init__(
         self, rows: Rows, seeds: Sequence[int], recipe: Recipe, encoder: Stack, decoder: Stack, centers: torch.Tensor
@@ -183,7 +183,7 @@ class Refinement:
         return [found[member] for member in sorted(found)]
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to resume, as tensors and plain values, while no member has left."""
+        """The state to resume from, as tensors and plain values; only while no member has left."""
         return {
             "iteration": self.iteration,
             "histories": self.histories,
@@ -193,7 +193,7 @@ class Refinement:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Continue from a state that `state` returned."""
         self.iteration, self.histories = state["iteration"], state["histories"]
         self.labels = state["labels"].to(self.labels.device)
         for own, stored in zip(self._parameters(), state["parameters"], strict=True):
@@ -220,7 +220,7 @@ class Refinement:
         return loss if self.decoder is None else self.recipe.gamma * loss + _mean_square(self.decoder(codes) - x)
 
     def _update(self) -> dict[int, Refined]:
-        """A new target for members that continue, results of those that stop."""
+        """Compute the new target of members that continue, and store the results of those that stop."""
         with torch.no_grad():
             chunks = _chunks_of_codes(self.encoder, self.rows)
             q = torch.cat([soft_labels(codes, self.centers) for codes in chunks], dim=1)
@@ -256,9 +256,9 @@ class Refinement:
 
 
 def _set_length(encoder: Stack, decoder: Stack, codes: torch.Tensor, target: float) -> None:
-    """Scale codes to the mean length `target`, and undo it in the decoder: the autoencoder gives the same output.
+    """Scale codes to the mean length `target`, and undo it in the decoder, so that the output stays the same.
 
-    Student's t has scale 1; the scale of an autoencoder's codes is arbitrary. If codes are too short, all q are nearly
+    Student's t has scale 1, but the scale of an autoencoder's codes is arbitrary. With short codes all q are nearly
     equal.
     """
     with torch.no_grad():

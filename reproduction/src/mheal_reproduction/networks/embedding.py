@@ -1,4 +1,4 @@
-"""`--embed dec`: the codes of an autoencoder that DEC has refined, the features of the paper's pipeline."""
+"""The features of `--embed dec` and of the paper's pipeline: the codes of an autoencoder, refined by DEC."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ from mheal.runtime.progress import Progress
 
 from .clustering import DeepClustering
 
-CLUSTERS = 10  # unless the option says another number
-SLOW_RATE = 0.1  # of learning, where the usual 1 may diverge: of photographs and of tables
+CLUSTERS = 10  # unless the option has another number
+SLOW_RATE = 0.1  # learning rate for photographs and tables, where the usual 1 may diverge
 
 
 def dec(X: npt.NDArray[Any], *, option: str, seed: int, progress: Progress | None) -> npt.NDArray[np.float32]:
-    """Ten numbers for each item; `option` is as in `parts_of`."""
+    """The codes of all items, ten numbers each; `parts_of` explains `option`."""
     rows, model = prepared(X, option, seed, progress)
     return model.fit(rows).transform(rows)
 
 
 def parts_of(option: str) -> tuple[int, int | None]:
-    """CLUSTERS or CLUSTERS,EPOCHS, as in dec:20 or dec:10,50: of DEC, and of the autoencoder's training before it."""
+    """Parse CLUSTERS or CLUSTERS,EPOCHS of dec:20 or dec:10,50: clusters of DEC, epochs of the autoencoder before."""
     words = option.split(",") if option else [str(CLUSTERS)]
     if len(words) > 2 or not all(word.isdecimal() for word in words) or int(words[0]) < 2:
         raise UserError(
@@ -35,7 +35,7 @@ def parts_of(option: str) -> tuple[int, int | None]:
 def prepared(
     X: npt.NDArray[Any], option: str, seed: int, progress: Progress | None
 ) -> tuple[npt.NDArray[np.float32], DeepClustering]:
-    """Rows that an autoencoder learns from, and DEC as in Table 1: images are not moved, directions not centred.
+    """The rows and a DeepClustering as in Table 1: without augmentation, and without subtracting the mean of codes.
 
     Pixels stay as they are. Columns of a table, which may have different units, are standardised.
     """

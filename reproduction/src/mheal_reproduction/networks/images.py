@@ -9,14 +9,14 @@ from mheal.embed.device_images import Images, as_pixels
 
 
 class TrainingImages(Images):
-    """Images that networks are trained and tested on."""
+    """Normalised images on a device, on which networks are trained and tested."""
 
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
         super().__init__(pixels, mean, deviation)
         self._down, self._across = (torch.arange(side, device=pixels.device) for side in pixels.shape[1:3])
 
     def like(self, images: Any) -> Self:
-        """Other images, on the same device, normalised as these are."""
+        """Other images on the same device, with the same normalisation."""
         return type(self)(as_pixels(images, self.pixels.device), self.mean, self.deviation)
 
     def batch(self, rows: torch.Tensor) -> torch.Tensor:
@@ -24,7 +24,7 @@ class TrainingImages(Images):
         return self._normalise(self.pixels[rows])
 
     def augmented(self, rows: torch.Tensor, generator: Any, shift: int, mirror: bool) -> torch.Tensor:
-        """As `batch`, each image moved by up to `shift` pixels, black coming in at the edge, and mirrored or not."""
+        """As `batch`, with each image randomly shifted by up to `shift` pixels (the new edge is black) and mirrored."""
         moved = torch.randint(2 * shift + 1, (2, len(rows), 1), generator=generator, device=rows.device)
         y, x = moved[0] + self._down, self._across
         if mirror:

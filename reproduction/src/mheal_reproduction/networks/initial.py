@@ -12,17 +12,17 @@ from sklearn.mixture import GaussianMixture
 from mheal.cluster import SphericalKMeans
 
 Clusterer = Literal["spherical", "kmeans", "gmm"]
-STARTS, MAX_ITER = 10, 60  # of the clusterer
+STARTS, MAX_ITER = 10, 60  # starts and iterations of the clusterer
 
 
 def initial_clusters(
     codes: npt.NDArray[np.float32], clusterer: Clusterer, n_clusters: int, seed: int, center: bool = True
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """Centres for DEC to start from, and labels: K-means' centres, the mixture's means, or means of spherical clusters.
+    """Labels, and the centres that DEC starts from: those of K-means, of a mixture, or of spherical clusters.
 
-    The origin of an autoencoder's codes is arbitrary, so spherical clusters are found by directions from the mean of
-    the codes. With `center=False`, as we read the paper, they are found by directions from the origin, and DEC starts
-    in the directions of their centres, at the mean length of the codes.
+    The origin of an autoencoder's codes is arbitrary, so their mean is subtracted before spherical clustering, and DEC
+    starts at the means of the clusters' members. With `center=False`, as we read the paper, codes are clustered as they
+    are, and DEC starts at the clusters' directions times the mean length of the codes.
     """
     if clusterer == "gmm":
         mixture = GaussianMixture(n_clusters, max_iter=MAX_ITER, random_state=seed)

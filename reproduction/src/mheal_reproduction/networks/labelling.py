@@ -1,7 +1,7 @@
-"""Active learning with networks: label, train from scratch, test; many runs in step, so that they train together.
+"""Active learning with networks: label, train from scratch, test. Many runs proceed together and share the GPU.
 
-A run waits for a network whenever it has new labels. Its picks are saved each time, so an
-interrupted run resumes. Methods that use neither labels nor networks can make all their picks before training.
+Whenever a run has new labels, it waits for a network. Its picks are saved each time, so an interrupted run resumes.
+Methods that use neither labels nor networks can make all their picks before training.
 """
 
 import json
@@ -24,13 +24,13 @@ Floats = npt.NDArray[np.float32]
 
 
 class Network(Protocol):
-    """A trained classifier, queried by the numbers of images."""
+    """A trained classifier, which takes the numbers of images."""
 
     def predict_proba(self, images: Rows) -> Floats:
         """(images, classes)."""
 
     def samples(self, images: Rows, samples: int, seed: int) -> Floats:
-        """The same under `samples` draws of the dropout: (samples, images, classes)."""
+        """Probabilities of `samples` passes with dropout: (samples, images, classes)."""
 
     def embed(self, images: Rows) -> Floats:
         """The input of the last layer."""
@@ -66,11 +66,11 @@ class Acquisition:
 
     @property
     def nested(self) -> bool:
-        """Whether picks for a budget are the first picks of larger budgets, where nothing is used."""
+        """For a method that uses nothing but features: whether its picks are the first picks of any larger budget."""
         return self.strategy.kind == "ranked" or isinstance(self.strategy, MHEAL)
 
     def pick(self, X: Floats, n: int, labeled: Rows, y: Rows | None, model: Any, rng: np.random.Generator) -> Rows:
-        """n rows of X; labels and model are left out where the strategy has too few labels to use them."""
+        """Pick n rows of X, without labels and model where the strategy has too few labels to use them."""
         strategy = self.strategy
         optional = not (strategy.needs_labels or strategy.needs_model)
         if self.uses == "nothing" or (optional and len(labeled) < strategy.min_labels):
@@ -79,7 +79,7 @@ class Acquisition:
 
 
 def pick_ahead(acquisition: Acquisition, X: Floats, budgets: Sequence[int], first: Rows, seed: int) -> dict[int, Rows]:
-    """The picks of a method that uses nothing but features, by budget; those that are not nested begin at `first`."""
+    """Picks by budget of a method that uses nothing but features; if not nested, they start after the rows `first`."""
     found: dict[int, Rows] = {}
     for n in sorted(budgets, reverse=True):
         if acquisition.nested and found:
@@ -94,7 +94,7 @@ def pick_ahead(acquisition: Acquisition, X: Floats, budgets: Sequence[int], firs
 
 @dataclass
 class Run:
-    """One method in one pool under one seed; `first` are the rows that are labelled at the start."""
+    """One method on one pool with one seed; `first` are the rows that are labelled at the start."""
 
     acquisition: Acquisition
     pool: ImagePool
@@ -119,7 +119,7 @@ class Run:
             self.seconds = stored["seconds"]
 
     def rounds(self, score: Callable[[Network], float]) -> Generator[Rows, Network, None]:
-        """Yield rows to train on, and expect a network trained on their labels."""
+        """Yield rows to train on; the caller sends back a network that is trained on their labels."""
         network = None
         for n in self._sizes():
             if len(self.labeled) < n:
@@ -132,7 +132,7 @@ class Run:
                 self._save()
 
     def label(self, n: int, network: Network | None) -> Rows:
-        """The first n rows to label: made ahead, or what there is and more."""
+        """The first n rows to label: picks made ahead, or the picks so far and new ones."""
         if self.acquisition.uses == "nothing":
             if self.ahead is None:
                 self.ahead = pick_ahead(self.acquisition, self.X, self.budgets, self.first, self.seed)
@@ -141,7 +141,7 @@ class Run:
         return np.append(self.labeled, self._pick(n - len(self.labeled), network, rng))
 
     def training_seed(self) -> int:
-        """Runs of one seed start from the same network at the same number of labels."""
+        """The seed of the network, which is the same for runs of one seed with the same number of labels."""
         return int(np.random.SeedSequence([self.seed, len(self.labeled)]).generate_state(1)[0] // 2)
 
     @property
@@ -149,7 +149,7 @@ class Run:
         return self.acquisition.uses == "network"
 
     def _sizes(self) -> Iterator[int]:
-        """Numbers of labels at which something happens, from the present one."""
+        """Numbers of labels, from the present one on, at which a network is trained or labels are added."""
         sizes = {len(self.first), *self.budgets}
         if self.acquisition.batch:
             sizes |= set(range(len(self.first), max(self.budgets), self.acquisition.batch))
@@ -185,7 +185,7 @@ class Run:
 
 
 class _ByRow:
-    """A network as strategies query it: by rows of their pool."""
+    """A network as strategies query it, by the rows of their pool."""
 
     def __init__(self, network: Network, images: Rows, classes: int) -> None:
         self.network, self.images, self.classes_ = network, images, np.arange(classes)
@@ -208,10 +208,10 @@ def run_together(
     workers: int = 1,
     clock: Callable[[], float] = perf_counter,
 ) -> None:
-    """Take all runs to their end: in each step the networks they wait for are trained in one call of `train`.
+    """Complete all runs; in each step, one call of `train` trains the networks that they wait for.
 
-    Where runs wait for the same network, it is trained once. `workers` threads pick for as many runs at a time. The
-    seconds of a step, by the `clock`, are shared out evenly among the runs that wait in it.
+    A network that several runs wait for is trained once. `workers` is the number of runs that pick at the same time, a
+    thread each. The seconds of a step, by the `clock`, are divided equally among the runs that wait in it.
     """
     started = {key: run.rounds(score) for key, run in runs.items()}
     replies: Mapping[Any, Network | None] = dict.fromkeys(runs)
@@ -230,7 +230,7 @@ def run_together(
 
 
 def _next(rounds: Generator[Rows, Network, None], network: Network | None) -> Rows | None:
-    """The rows that a run's next network is to be trained on; None: it has ended."""
+    """The rows that a run needs a network for next; None if the run has ended."""
     try:
         return rounds.send(network)  # type: ignore[arg-type]  # None starts a generator
     except StopIteration:

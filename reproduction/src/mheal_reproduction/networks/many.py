@@ -18,7 +18,7 @@ from .tensors import as_labels, as_tensor, device_of, scale_of, stacked
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One seed and clusterer: labels and codes of its rows before and after DEC, and the rest of DEC's result."""
+    """The result of one seed and clusterer: labels and codes before and after DEC, and DEC's other results."""
 
     seed: int
     clusterer: Clusterer
@@ -29,7 +29,7 @@ class Fitted:
     centers: npt.NDArray[np.float32]
     n_iter: int
     history: list[float]
-    seconds: float  # of the whole stack, divided by its members
+    seconds: float  # seconds of the whole stack, divided by its members
 
 
 def fit_many(
@@ -43,11 +43,11 @@ def fit_many(
     device: str | torch.device | None = None,
     progress: Progress | None = None,
 ) -> list[Fitted]:
-    """Every seed with every clusterer, as one stack: seed by seed, and for each seed in the order of the clusterers.
+    """Fit every seed with every clusterer, as one stack; results are ordered by seed, then by clusterer.
 
-    Autoencoders are trained once a seed, DEC once a seed and clusterer. `rows`, (seeds, n), are the rows of X that each
-    seed learns from; None: all. A member equals a DeepClustering of those rows with that random_state. `center`: see
-    `initial_clusters`.
+    One autoencoder is trained per seed; DEC runs for every seed and clusterer. `rows`, (seeds, n), are the rows of X
+    that each seed is trained on; None: all. A result equals that of DeepClustering on these rows with this seed.
+    `initial_clusters` explains `center`.
     """
     begin, recipe = perf_counter(), recipe or Recipe()
     data = as_tensor(X, scale_of(X), device_of(device))

@@ -1,4 +1,4 @@
-"""How long, how fast and on what a classifier is trained. A recipe fixes the steps, so it depends on the labels."""
+"""Recipes: how classifiers are trained. A recipe fixes the number of steps, so it depends on the number of labels."""
 
 from dataclasses import dataclass
 from math import cos, pi
@@ -6,7 +6,7 @@ from math import cos, pi
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a training run, but the images, their labels and the seed."""
+    """All settings of a training run except the images, their labels and the seed."""
 
     network: str  # "cnn" or "resnet20"
     steps: int
@@ -29,12 +29,12 @@ class Recipe:
 
 
 def mnist() -> Recipe:
-    """For MNIST and its like with few labels."""
+    """For MNIST and similar images with few labels."""
     return Recipe("cnn", 800, batch=64, rate=1e-3, optimiser="adamw", weight_decay=0.01, shift=1)
 
 
 def cifar(labels: int) -> Recipe:
-    """For CIFAR with few labels: three steps for ten labels and 1,500 more, but 6,000 at most."""
+    """For CIFAR with few labels: 1,500 steps plus three for every ten labels, at most 6,000."""
     steps = min(6000, 1500 + 3 * labels // 10)
     batch = 64 if labels <= 2000 else 128
     return Recipe(

@@ -1,7 +1,7 @@
-"""Many small networks of one shape, trained as one: a stack of E of them is a batched matrix product per layer.
+"""A stack: E small networks of one shape, trained together with one batched matrix product per layer.
 
-Members never touch each other: losses are summed and optimisers work element by element, so each learns what it would
-have learnt alone. On CUDA a training step is captured in a graph, because launching it would cost more than doing it.
+Members are independent: losses are summed and optimisers work element by element, so each is trained as it would be
+alone. On CUDA a training step is captured in a graph, because launching its kernels takes longer than running them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ import torch
 from mheal.backends.torch.graphs import undisturbed
 
 Optimiser = Literal["sgd", "adam"]
-EAGER_STEPS = 3  # before a capture: libraries set themselves up in the first steps
+EAGER_STEPS = 3  # steps before the capture, in which libraries initialise themselves
 
 
 class Stack:
@@ -27,7 +27,7 @@ class Stack:
 
     @classmethod
     def initial(cls, widths: Sequence[int], seeds: Sequence[int], device: torch.device, part: int = 0) -> "Stack":
-        """Weights uniform in ±1/√in, drawn from each member's seed and `part`; biases 0. The same on every device."""
+        """Draw weights uniform in ±1/√in from each member's seed and `part`; biases are 0. Equal on every device."""
         rngs = [np.random.default_rng((seed, part)) for seed in seeds]
         weights, biases = [], []
         for before, after in pairwise(widths):
@@ -41,7 +41,7 @@ class Stack:
         return len(self.weights[0])
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """What each member makes of its own rows: (E, rows, in) to (E, rows, out)."""
+        """The outputs (E, rows, out) of all members for their own rows (E, rows, in)."""
         for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             x = torch.baddbmm(bias, x.relu() if layer else x, weight)
         return x
@@ -62,10 +62,10 @@ class Stack:
 
 
 class Shuffles:
-    """Batches of every member's n rows, in an order that its seed, the phase and the epoch decide, and nothing else.
+    """Batches of every member's n rows, in an order that depends only on its seed, the phase and the epoch.
 
-    An epoch has as many whole batches as fit; what is left over is left out, other rows each time. With every row
-    come `draws` uniform random numbers.
+    An epoch has whole batches only; rows left over, which differ between epochs, are skipped. Each row comes with
+    `draws` uniform random numbers.
     """
 
     def __init__(
@@ -135,14 +135,14 @@ class Trainer:
         ]  # fmt: skip
 
     def restore(self, memory: Sequence[dict[str, torch.Tensor]]) -> None:
-        """Go on from such a memory; before the first step."""
+        """Continue from copies that `memory` returned; to be called before the first step."""
         for parameter, one in zip(self.parameters, memory, strict=True):
             if one:
                 self._optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in one.items()}
 
 
 class _Captured:
-    """A function without result, run as a CUDA graph from the fourth call on; every call does its work once."""
+    """A function without result that runs as a CUDA graph from the fourth call on."""
 
     def __init__(self, function: Callable[..., None]) -> None:
         self.function, self.calls = function, 0

@@ -8,12 +8,12 @@ import torch
 
 
 def device_of(device: str | torch.device | None) -> torch.device:
-    """This device; by default the GPU, where there is one."""
+    """The given device; by default the GPU if there is one."""
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def scale_of(X: npt.ArrayLike) -> float:
-    """The largest absolute value, which makes pixels 0 … 1; 1 where all are 0."""
+    """The largest absolute value, by which pixels are divided to be in 0 … 1; 1 if all values are 0."""
     X = np.asarray(X)
     return float(max(X.max(), -float(X.min()))) or 1.0
 

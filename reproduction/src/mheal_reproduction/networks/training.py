@@ -1,6 +1,6 @@
-"""Many classifiers of one recipe, trained side by side: on a GPU as one CUDA graph, elsewhere one after another.
+"""Train many classifiers with one recipe: together in one CUDA graph on a GPU, elsewhere one after another.
 
-A model depends on its images, its labels and its seed, not on those trained beside it.
+A model depends on its images, its labels and its seed, not on the models that are trained with it.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def train_many(
     half: bool | None = None,
     progress: Progress | None = None,
 ) -> list[Classifier]:
-    """One classifier per set, trained on nothing but the rows and labels of that set.
+    """Train one classifier per set, on the rows and labels of that set only.
 
     images : bytes (n, channels, height, width) or (n, height, width), an array or a tensor that is on the device
     sets : (rows, labels) of each model; their sizes may differ
@@ -51,15 +51,15 @@ def train_many(
     if not sets:
         return []
     groups = -(-len(sets) // at_once)
-    places = -(-len(sets) // groups)  # equal groups: nine models in two of five, not in eight and one
+    places = -(-len(sets) // groups)  # groups of about equal size: nine models make five and four, not eight and one
     with Trainer(images, recipe, classes=classes, device=device, places=places, half=half) as trainer:
         return trainer.train(sets, seeds, progress)
 
 
 class Trainer:
-    """Places for so many models, which are trained there group after group. Use it in a `with` statement.
+    """Trains models in groups, with one place for each model of a group. Use it in a `with` statement.
 
-    Capturing a step takes seconds, so places are made once: a new model is put into an old place.
+    Capturing a step as a graph takes seconds, so places are made once and reused by the models of later groups.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Trainer:
         self.close()
 
     def close(self) -> None:
-        """Give the memory of the models and of the graph back."""
+        """Free the memory of the models and of the graph."""
         if self.graph is None:
             self.places.clear()
             return
-        torch.cuda.synchronize()  # nothing is freed while a replay may still use it
+        torch.cuda.synchronize()  # wait until no replay of the graph uses the memory
         self.places.clear()
         self.graph.reset()
         self.graph = None
@@ -141,20 +141,20 @@ class Trainer:
 
 
 class Clock:
-    """The step and the learning rate that all places share, on the device, where a graph can read them."""
+    """The step and the learning rate of all places, stored on the device so that a graph can read them."""
 
     def __init__(self, device: Any) -> None:
         self.step = torch.zeros(1, dtype=torch.int64, device=device)
         self.rate = torch.zeros((), device=device)
 
     def set(self, step: int, rate: float) -> None:
-        """Move on to a step."""
+        """Set the step, and the learning rate of that step."""
         self.step.fill_(step)
         self.rate.fill_(rate)
 
 
 class Place:
-    """Where one model at a time is trained. All its tensors stay where they are, so that a graph can use them."""
+    """The tensors for training one model at a time. Their addresses stay fixed, so that a graph can use them."""
 
     def __init__(self, images: TrainingImages, recipe: Recipe, classes: int, clock: Clock, half: bool) -> None:
         device = images.pixels.device
@@ -167,7 +167,7 @@ class Place:
         self.batches = torch.zeros(2, recipe.steps, recipe.batch, dtype=torch.int64, device=device)
 
     def start(self, rows: torch.Tensor, labels: torch.Tensor, seed: int) -> None:
-        """Begin a new model: fresh weights, an empty optimiser, and every batch it will see."""
+        """Prepare a new model: initial weights, a new state of the optimiser, and the order of all batches."""
         self.network.load_state_dict(self._fresh(seed).state_dict())
         for state in self.optimiser.state.values():
             for value in state.values():
@@ -177,7 +177,7 @@ class Place:
         self.batches.copy_(torch.stack((rows[order], labels[order])).view_as(self.batches))
 
     def step(self) -> None:
-        """One step of gradient descent, on the batch and at the rate the clock shows."""
+        """Make one step of gradient descent, with the batch and the learning rate of the clock's step."""
         rows, labels = self.batches.index_select(1, self.clock.step).unbind(0)
         x = self._images(rows[0])
         self.optimiser.zero_grad(set_to_none=True)
@@ -199,7 +199,7 @@ class Place:
 
 
 def shuffled_epochs(rows: int, count: int, generator: Any) -> torch.Tensor:
-    """The first `count` of an endless sequence that runs through all rows, each time in a new random order."""
+    """The first `count` rows of a sequence of epochs, each of which has all rows in a new random order."""
     epochs = -(-count // rows)
     return torch.rand(epochs, rows, generator=generator, device=generator.device).argsort(1).flatten()[:count]
 
@@ -214,7 +214,7 @@ def _optimiser(recipe: Recipe, weights: list[Any], rate: torch.Tensor) -> Any:
 
 
 def default_device(images: Any, device: Any = None) -> Any:
-    """The given one, or that of the images; else the GPU, where there is one."""
+    """The given device, else that of the images, else the GPU if there is one."""
     if device is not None:
         return torch.device(device)
     if isinstance(images, torch.Tensor) and images.is_cuda:

@@ -1,7 +1,8 @@
-"""The costs that the paper states in §3.3, §3.4, §5.1 and Remark 2, against counted distances and measured seconds.
+"""The costs that the paper states in §3.3, §3.4, §5.1 and Remark 2, compared with counted distances and seconds.
 
-A search is run as the paper counts it, every distance anew at every step, and as the product does it, with a running
-minimum. One of M, N, k and m is doubled at a time; the exponent is the slope in the logarithms over the last doubling.
+Each search runs as the paper counts it, computing every distance anew at every step, and as mheal does it, with a
+running minimum. One of M, N, k and m is doubled at a time. The exponent is the slope of the logarithms over the last
+doubling.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,20 +25,20 @@ from ..theory.literal import best_of, in_clusters, search
 from ..theory.sequential import best_start, sequential
 
 COLUMNS, SEED, REPEATS = 16, 0, 3
-CLOSE = 0.15  # an exponent no farther from the claimed one is as claimed
+CLOSE = 0.15  # largest difference at which an exponent counts as the claimed one
 Sizes = dict[str, int]  # M rows, N picks, k clusters, m starts
-Run = Callable[[Float64, Sizes], int]  # what it returns is the number of distances, 0 if it does not count them
+Run = Callable[[Float64, Sizes], int]  # returns the number of distances, 0 if they are not counted
 
 
 class Claim(NamedTuple):
-    """A cost that the paper states: the exponent of each size, and where each size goes while the others stay."""
+    """A cost that the paper states: the exponent of each size, and the sizes that are measured."""
 
     place: str
     words: str
     exponents: dict[str, float]
     base: Sizes
     literal: Run
-    ours: Run | None  # the product's way to the same picks
+    ours: Run | None  # how mheal computes the same picks
 
 
 def _literal(rule: Any) -> Run:
@@ -90,17 +91,17 @@ def write(out: Path, seeds: int | None, quick: bool) -> str:
 
 
 def protocol(quick: bool) -> dict[str, Any]:
-    """Where every size starts."""
+    """The smallest value of every size."""
     return {"columns": COLUMNS, "bases": {claim.place: _base(claim, quick) for claim in CLAIMS}}
 
 
 def setting(claim: Claim, size: str) -> str:
-    """How rows name a claim and the size that grows."""
+    """The setting column of the rows for a claim and the size that grows."""
     return f"{claim.place}, {size}"
 
 
 def measure(claim: Claim, size: str, way: str, quick: bool) -> dict[str, Any]:
-    """Distances and the shortest CPU time where one size is as at first, doubled and doubled again."""
+    """Distances and the shortest CPU time for one size at its start, doubled, and doubled again."""
     base, counted, seconds = _base(claim, quick), {}, {}
     runner = claim.literal if way == METHODS[0] else claim.ours
     assert runner is not None
@@ -144,13 +145,14 @@ def page(values: Values, quick: bool) -> str:
     held = sum(line[-1] == "holds" for line in verdicts)
     size = "Quick run: small sizes, so that the exponents are not the final ones. " if quick else ""
     return f"""# Complexity: are the costs as the paper states them?
-**Verdict:** of {len(CLAIMS)} stated costs {held} hold for the searches as printed; the two about clusters give the cost
-of one cluster, or leave out that every start scans the cluster. A running minimum makes the exponent of N 1, not 2.
+**Verdict:** of {len(CLAIMS)} stated costs, {held} hold for the searches as printed. The two about clusters do not: one
+gives the cost of a single cluster, the other leaves out that every start scans the cluster. With a running minimum the
+exponent of N is 1, not 2.
 
-{size}A pool of M random unit vectors of {COLUMNS} columns, N picks, k clusters of equal size, m starts in each. "As
-printed" computes every distance anew at every step, as the paper counts. "With a running minimum" is how mheal gets the
-same picks: each row keeps its distance to the nearest pick. One size is doubled twice while the others stay; exponents
-are slopes over the last doubling. Distances are counted, seconds are CPU time of one thread, the best of {REPEATS}.
+{size}The pool has M random unit vectors of {COLUMNS} columns; there are N picks, k clusters of equal size and m starts
+in each. "As printed" computes every distance anew at every step, as the paper counts. "With a running minimum" is how
+mheal computes the same picks: it stores the distance from each row to its nearest pick. One size is doubled twice while
+the others stay; exponents are slopes over the last doubling. Seconds are CPU time of one thread, the best of {REPEATS}.
 Searches: `mheal_reproduction.theory.literal`.
 
 ![Distances against the sizes](complexity.png)
@@ -160,8 +162,8 @@ Searches: `mheal_reproduction.theory.literal`.
 ## Exponents
 {table(EXPONENTS, _exponents(values))}
 
-Over all k clusters M²N²/k⁴ is M²N²/k³: the paper gives the cost of one. With m starts every start still scans the M/k
-rows of its cluster, N/k times: m·(M/k)·(N/k)² in a cluster, so m enters once, and M stays.
+M²N²/k⁴ is the cost of one cluster; all k clusters cost M²N²/k³. With m starts, every start still scans the M/k rows of
+its cluster N/k times. That costs m·(M/k)·(N/k)² in a cluster, which is linear in m and in M.
 """
 
 
@@ -184,7 +186,7 @@ def _runs(claim: Claim, way: str) -> bool:
 
 
 def draw(path: Path, values: Values) -> None:
-    """A panel a claim: counted distances and the stated cost, relative to the first, against the factor of a size."""
+    """Draw a panel for each claim: counted distances and the stated cost, relative to the smallest size."""
     figure = Figure(figsize=(14, 3.6), layout="constrained")
     colours = {"M": "#0072B2", "N": "#D55E00", "k": "#009E73", "m": "#CC79A7"}
     for ax, claim in zip(figure.subplots(1, len(CLAIMS), sharey=True), CLAIMS, strict=True):

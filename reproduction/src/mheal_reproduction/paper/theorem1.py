@@ -1,6 +1,6 @@
-"""Theorem 1 against IWAL's own bounds: the paper calls its two bounds tighter; here they are, divided by IWAL's.
+"""Theorem 1's two bounds divided by IWAL's own; the paper calls them tighter.
 
-Formulas alone: no data, no seeds, the same whether quick or not.
+Only formulas are evaluated, without data or seeds; a quick run is the same as a full one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -121,8 +121,8 @@ def page(values: Values) -> str:
 IWAL's.
 
 The paper prints formulas, calls them tighter than IWAL's and gives no numbers. Here both bounds are computed and
-divided: above 1, Theorem 1 is the looser one. There are {HYPOTHESES:,} hypotheses, δ = {DELTA} and p_t = 1; MHEAL has
-τ = T/k rounds in each of k clusters; constants in O(·) are 1. Formulas: `mheal_reproduction.theory.theorem1`.
+divided; above 1, Theorem 1's is the looser one. There are {HYPOTHESES:,} hypotheses, δ = {DELTA} and p_t = 1. MHEAL has
+τ = T/k rounds in each of k clusters. Constants in O(·) are 1. Formulas: `mheal_reproduction.theory.theorem1`.
 
 ![Bounds of Theorem 1 over IWAL's](theorem1.png)
 
@@ -139,9 +139,9 @@ k · max is more than is needed. With equal masses the factor k disappears, and 
 {table(["k", IN_A_CLUSTER, "√k", "average over IWAL's", 'claim "tighter"'], averages)}
 
 ## Label bound over IWAL's
-R* = {RISK:g}, θ = {THETA:g} for IWAL, slope asymmetry 1. The paper sets θ/k for MHEAL by choosing its constants (10 and
-3.333 for k = 3); the reading "θ" gives both the same. The paper sums over every sample of a cluster; the work it builds
-on sums over regions.
+R* = {RISK:g}, θ = {THETA:g} for IWAL, slope asymmetry 1. The paper gives MHEAL θ/k, by choosing the constants 10 and
+3.333 for k = 3; the reading "θ" gives both the same. The paper sums over every sample of a cluster, the work that it
+builds on over regions; both are shown.
 
 {table(["k", "reading", *(f"T = {T:,}" for T in ROUNDS), 'claim "tighter"'], label_rows)}
 

@@ -1,4 +1,4 @@
-"""results/README.md: what holds, claim by claim; the parts about experiments are made from the rows."""
+"""The page results/README.md: every claim of the paper with its verdict, made from the rows."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,34 +40,36 @@ def page(results: Results) -> str:
     top = sum(kind(entry.verdict) == "reproduced" for entry in best)
     experiments = [[_link(entry), entry.claim, entry.verdict, entry.why] for entry in found]
     questions = [[_link(entry), entry.claim, entry.verdict] for entry in ours.entries(results)]
-    verdict = f"""**Verdict:** {readings.first_line(results)} That it is the best of the paper's methods with few
-labels is reproduced in {top} of {len(best)} cases (datasets × pools of Tables 3 to 5). Of {len(found)} claims of the
-experiments {number["reproduced"]} are reproduced, {number["refuted"]} refuted, {number["not reproduced"]} not
-reproduced, {number["mixed"]} mixed. In the theory, the energy, the max-min traversal and the clustering hold; the
-closed form after Eq. 3, Lemmas 2 and 3, Proposition 3, Eq. 11 and Theorem 1 are refuted as printed."""
+    verdict = f"""**Verdict:** {readings.first_line(results)} The claim that MHEAL is the best of the paper's methods
+with few labels is reproduced in {top} of {len(best)} cases (datasets × pools of Tables 3 to 5). Of {len(found)} claims
+about experiments, {number["reproduced"]} are reproduced, {number["refuted"]} refuted, {number["not reproduced"]} not
+reproduced, {number["mixed"]} mixed and {number["other"]} answered otherwise. In the theory, the energy, the max-min
+traversal and the clustering hold; the closed form after Eq. 3, Lemmas 2 and 3, Proposition 3, Eq. 11 and Theorem 1 are
+refuted as printed."""
     return f"""# Results, claim by claim
 {wrapped(verdict)}
 
-Each folder has raw rows, tables and pictures; `make reproduce NAME=…` makes it again. **Holds** or **reproduced**: our
-proofs, tests or runs show it. **Not reproduced**: they show neither the claim nor its opposite with certainty; one seed
-never refutes. **Refuted**: there is a counterexample, or they show the opposite with certainty.
+Each folder has raw rows, tables and pictures; `make reproduce NAME=…` makes it again. A claim *holds* or is
+*reproduced* if our proofs, tests or runs show it. It is *refuted* if there is a counterexample, or if they show the
+opposite with certainty; one seed never refutes. Otherwise it is *not reproduced*. *Mixed* differs between datasets or
+settings. *Random* labels random items; "the energy adds" compares with as many random rows of each cluster.
 
 {THEORY}
 
 ## Experiments
-Made from the rows by `python -m mheal_reproduction --summary`. Differences against Random are the smallest and the
-largest over the numbers of labels.
+This page is made from the rows by `python -m mheal_reproduction --summary`. Differences against Random are given as the
+smallest and the largest over the numbers of labels.
 
 {table(["where", "claim", "verdict", "why"], experiments)}
 
-Tables 3 to 5 were run in parts, by [in_parts.py](../scripts/in_parts.py). Where the GPU was no longer available before
-a run had ended, its last networks were trained on a CPU, in bfloat16 as on the GPU, by
-[finish_on_cpu.py](../scripts/finish_on_cpu.py); the column `device` of the rows says which.
+Tables 3 to 5 were run in parts, by [in_parts.py](../scripts/in_parts.py). Some runs had not ended when the GPU was no
+longer available; [finish_on_cpu.py](../scripts/finish_on_cpu.py) trained their last networks on a CPU, in bfloat16 as
+on the GPU. The column `device` of the rows says which.
 
 {wrapped(images.stopped(results))}
 
 ## Our own questions
-How mheal's defaults were chosen, and how it compares without networks, is in `benchmarks/labels`. The best other method
+`benchmarks/labels` has how mheal's defaults were chosen, and how it compares without networks. The best other method
 is chosen after the fact at each number of labels, so the comparison is strict.
 
 {table(["where", "question", "answer"], questions)}

@@ -1,4 +1,4 @@
-"""The part of the summary about the theory: each claim is decided by the tests that are named."""
+"""The part of the summary about the theory: claims, verdicts, and the tests that decide them."""
 
 from ..report import table
 
@@ -64,4 +64,4 @@ ROWS = (
         "it is set by choosing the constants 10 and 3.333; [Figure 6](figure6/README.md) measures it",
     ),
 )
-THEORY = f"## Theory\nDecided by the tests that are named.\n\n{table(('claim', 'verdict', 'why'), ROWS)}"
+THEORY = f"## Theory\nThe tests that are named decide these claims.\n\n{table(('claim', 'verdict', 'why'), ROWS)}"

@@ -1,4 +1,4 @@
-"""The page of Figure 11: who is ahead of whom, what the parts are, and a picture."""
+"""The page of Figure 11: accuracy of networks trained on each part, a description of the parts, and a picture."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -62,16 +62,16 @@ clusters are not in the paper, which leaves budgets and thresholds open.
 
 ## Differences in accuracy
 In points, mean over the draws, and whether the first is above the second: 95 % t interval of the difference, paired by
-draw. Of the {comparisons} comparisons at single budgets in a table, about {0.05 * comparisons:.0f} differ by chance.
-Verdicts rest on the last column, the mean over the budgets.
+draw. Of the {comparisons} comparisons at single budgets in a table, about {0.05 * comparisons:.0f} would differ by
+chance. Verdicts use the last column, the mean over the budgets.
 
 {gains}
 
 ## The parts
-Distance: mean over the five nearest neighbours. Radius: mean distance from the centre of all images, or of the cluster
-where clusters have thresholds of their own. Then the share of each class in per cent. "Off" is half the sum of the
-differences to the pool's shares. In has {SHARE:.0%} of the images, so whatever the split, out is
-{SHARE / (1 - SHARE):.2f} times as far off the pool as in: the smaller part has the less balanced classes.
+"Distance" is the mean distance to the five nearest neighbours. "Radius" is the mean distance to the centre of all
+images, or of the cluster where each cluster has its own threshold. Then comes the share of each class in per cent.
+"Off" is half the sum of the absolute differences from the pool's shares. As "in" has {SHARE:.0%} of the images, the
+shares of "out" are always {SHARE / (1 - SHARE):.2f} times as far off as those of "in".
 
 {table(["dataset", "part", "images", "distance", "radius", *map(str, range(CLASSES)), "off"], _parts(values))}
 

@@ -1,4 +1,4 @@
-"""The page of Figure 12: the paper's claims against our curves, tables of them, and a picture."""
+"""The page of Figure 12: the paper's claims compared with our learning curves, tables and a picture."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -100,8 +100,8 @@ def page(curves: Curves, seeds: int, pool: int, quick: bool) -> str:
     ours = {setting: on_top(curves, OURS[0], setting, BASELINES, FEW)[1] for setting in PENALTIES}
     return f"""# Figure 12: support vector machines with few labels
 **Verdict:** the claim that MHEAL is above every baseline with few labels is
-{" and ".join(f"{verdict} with {setting}" for setting, verdict in ours.items())}. That is Algorithm 2 with as many
-clusters as classes; [clusters](../clusters/README.md) has other numbers.
+{" and ".join(f"{verdict} with {setting}" for setting, verdict in ours.items())}. MHEAL is Algorithm 2 with as many
+clusters as classes here; [clusters](../clusters/README.md) has other numbers.
 
 {size}{seeds} repetitions, {min(seeds, SLOW_SEEDS)} of {slow}. The paper shows curves and gives no numbers. It
 says that MHEAL has "natural advantages for few labeled data", that the baselines which learn from labels "show poor
@@ -112,13 +112,13 @@ there are classes. {_title("mheal")} (without a model) and Random are not in the
 
 Details of the baselines, some of them ours:
 - The SVM uses columns in [0, 1]. SPAL, ALDR+ and TED work on standardised columns, and so does MHEAL.
-- With several classes (Satimage, MNIST) the SVM's decision values are one-vs-one votes with a small confidence added,
-  scikit-learn's shape "ovr". Margin ranks by them. GEN needs probabilities and gets their softmax. As the two best
-  classes are mostly one vote apart, its gap hardly differs between rows. That handicaps GEN; by how much was not
+- With several classes (Satimage, MNIST) the SVM's decision values are one-vs-one votes plus a small confidence, in
+  scikit-learn's shape "ovr". Margin ranks by them. GEN needs probabilities and gets their softmax. The two best
+  classes are mostly one vote apart, so their gap hardly differs between rows. That handicaps GEN; by how much was not
   measured.
-- Published SPAL is for two classes. Its form for several is ours, a heuristic: half the margin in place of a sum over
+- Published SPAL is for two classes. For several classes we use a heuristic: half the margin in place of a sum over
   classes.
-- ALDR+ is our reading of an abstract.
+- ALDR+ is reconstructed from the abstract of its paper.
 
 ![Test accuracy against labels](figure12.png)
 

@@ -1,4 +1,4 @@
-"""The page of Tables 3, 4 and 5: the paper's accuracies beside ours, its claims, and whether our default is ahead."""
+"""The page of Tables 3, 4 and 5: the paper's accuracies beside ours, its claims, and the standing of our defaults."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -79,18 +79,18 @@ The recipe depends on the number of labels alone; it was set by what random labe
 
 - Methods of a seed start with the same 20 labels, drawn at random and counted. On CIFAR, Random and methods that query
   the model start with all labels of the first column, except {QUERIES}.
-- {PAPER} has as many clusters as there are classes, and codes of DEC. On MNIST this is one of the readings that do
-  worst: with as many clusters as labels it is above {RANDOM} on most features ([readings](../readings/README.md)).
+- {PAPER} has as many clusters as there are classes, and picks from codes of DEC. On MNIST this is one of its worst
+  settings: with as many clusters as labels it is above {RANDOM} on most features ([readings](../readings/README.md)).
 - Methods that use no model pick from features: {PAPER} from codes of DEC, methods named SimCLR from features of SimCLR,
   the others from codes of an autoencoder. Hierarchical uses such codes and the labels of its earlier picks.
 - The remaining methods query the model, that is the network; VAAL trains one of its own. VAAL and CDAL+RL pick in
   rounds from one column of the run to the next: on MNIST at 20, 50, 100, 150, 200, 300 and 400 labels, on CIFAR at the
   table's columns.
 - {QUERIES} uses both: it picks in rounds, like methods that query the model. With few labels it picks as {DEFAULT}
-  does; from 64 labels on (on CIFAR after the first column) it also prefers images of which the network is uncertain.
+  does. From 64 labels on (on CIFAR after the first column) it also prefers images that the network is uncertain about.
 - {DEFAULT} and {QUERIES} leave out duplicates (`benchmarks/labels/duplicates`).
-- On MNIST, methods that need draws of the network's dropout, and CDAL+RL, consider {CANDIDATES:,} images a round.
-  K-medoids considers as many everywhere, all other methods all images.
+- On MNIST, CDAL+RL and methods that sample the network's dropout consider {CANDIDATES:,} images per round. K-medoids
+  considers as many on every dataset; all other methods consider all images.
 
 Protocol: `mheal_reproduction.paper.images.experiment`. The paper prints one number for each cell, without a spread.
 Minutes are elapsed time; runs shared the GPU, so they are upper limits of its use.
@@ -184,9 +184,9 @@ def _default(found: Measured, counterparts: Counterparts) -> str:
     sums = sums if total else "There is nothing to compare."
     sums += f"\n\n{alone} of {len(total)} comparisons rest on one seed, where the sign decides." if alone else ""
     return f"""## Is our default ahead?
-{DEFAULT}, which uses no model here, and {QUERIES}, each against the best other method at each number of labels after
-the start. The best other one is chosen after the fact, so the comparison is strict. {DEFAULT + SIMCLR} is compared with
-methods on the same features and Random, {QUERIES + SIMCLR} also with methods that query the model.
+{DEFAULT}, which uses no model here, and {QUERIES} are each compared with the best other method at each number of labels
+after the start. The best other method is chosen after the fact, so the comparison is strict. {DEFAULT + SIMCLR} is
+compared with methods on the same features and Random, {QUERIES + SIMCLR} also with methods that query the model.
 Ahead and behind are 95 % t intervals, paired by seed; level is neither, and with few seeds means little. Our defaults
 were chosen with labels of training images of MNIST and CIFAR-10 (`benchmarks/labels`), never with those of test images.
 

@@ -1,8 +1,8 @@
 """Figure 12 with other numbers of clusters: support vector machines with 20, 50 and 100 labels.
 
-Tables, pool, machine and the label of each class at the start are those of Figure 12. As for MNIST's networks, the
-control is as many random rows of each cluster. Picks for a number of labels are made for it alone, so that there can be
-as many clusters as labels.
+Datasets, pool, machine and the label of each class at the start are those of Figure 12. As in the readings of MNIST,
+the control takes as many random rows of each cluster. Each number of labels has its own picks, because with k = labels
+the number of clusters depends on it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -147,11 +147,11 @@ def page(rows: list[Row], quick: bool) -> str:
     return f"""# Figure 12 with other numbers of clusters
 **Verdict:** {verdict(compared)}
 
-{size}Tables, pools and machines are those of [Figure 12](../figure12/README.md), which has as many clusters as classes.
-The label of each class at the start counts; accuracy is compared at {_words(budgets(quick))} labels, and picks are made
-for each of these alone. With k = labels there are as many clusters as labels, and in clusters without a label the
-energy has no say. The control takes as many random rows of each cluster; the difference is what the energy adds.
-Differences are means over the numbers of labels, in points, with 95 % t intervals, paired by repetition.
+{size}Datasets, pools and SVMs are those of [Figure 12](../figure12/README.md), which has as many clusters as classes.
+One label of each class is given at the start and counts. Accuracy is compared at {_words(budgets(quick))} labels, each
+with its own picks. With k = labels there are as many clusters as labels, and a cluster without a label gives its first
+candidate, whatever the energy. The control takes as many random rows of each cluster; the difference is what the
+energy adds. Differences are means over the numbers of labels, in points, with 95 % t intervals, paired by repetition.
 {_missing(rows, quick)}
 Protocol: `mheal_reproduction.paper.readings.curves`.
 
@@ -184,14 +184,15 @@ def verdict(compared: list[Compared]) -> str:
         places = counts([place_of(one.random) for one in mine])
         best = max(mine, key=lambda one: float(one.random.mean()))
         words.append(
-            f"{name}: against Random {places} of {len(mine)}, best with k = {k_text(best.reading.clusters)}, "
+            f"{name} {places} of {len(mine)}, best with k = {k_text(best.reading.clusters)}, "
             f"{best.reading.learner} ({points_of(best.random)})"
         )
     energy = [place_of(one.control) for one in compared if len(one.control)]
     if not words:
         return "not judged."
     return (
-        f"{'; '.join(words)}. The energy, against random rows of the same clusters: {counts(energy)} of {len(energy)}."
+        f"Algorithm 2 against Random, by number of settings: {'; '.join(words)}. Picks by energy against random "
+        f"rows of the same clusters: {counts(energy)} of {len(energy)}."
     )
 
 

@@ -1,8 +1,8 @@
-"""The number of clusters of Algorithm 2 on scikit-learn's digits: what the README's example rests on.
+"""Algorithm 2 on scikit-learn's digits with different numbers of clusters.
 
-Logistic regression on pixels that are standardised by the pool, as in `mheal demo`: 70 % of the 1,797 images to pick
-from, the others to test; all labels are picked (cold start). As for MNIST, the control is as many random rows of each
-cluster.
+As in `mheal demo`, logistic regression learns from pixels that are standardised by the pool; 70 % of the 1,797 images
+are the pool, and the others the test set. All labels are picked (cold start). As in the readings of MNIST, the control
+takes as many random rows of each cluster.
 """
 
 from pathlib import Path
@@ -56,7 +56,7 @@ def reading(k: int | None) -> Reading:
 
 
 def measure(dataset: str, method: str, setting: str, seed: int) -> dict[str, Any]:
-    """Accuracy on the test half, by number of labels."""
+    """Accuracy on the test images, by number of labels."""
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, test_size=TEST, random_state=seed, stratify=y)
     scale, accuracy = StandardScaler().fit(X), {}
@@ -100,14 +100,14 @@ def page(found: Found) -> str:
     lines += (_line(found, one) for one in standings)
     return f"""# Digits: the published algorithm and its number of clusters
 **Verdict:** on scikit-learn's digits, over 10 to 100 labels, the published algorithm is better than random labels with
-{len(above)} of {len(NUMBERS)} numbers of clusters k ({", ".join(above) or "none"}). Its energy is better than random
-rows of the same clusters with {len(energy)} of them.
+{len(above)} of {len(NUMBERS)} numbers of clusters k ({", ".join(above) or "none"}). Picking by energy is better than
+picking random rows of the same clusters with {len(energy)} of them.
 
-Logistic regression on pixels standardised by the pool, {100 * (1 - TEST):.0f} % of the images to pick from, as in
-`mheal demo`; all labels are picked. With k = labels each cluster gives one row, the first candidate, which is random.
-Accuracy in %, mean ± standard deviation over splits, then that of the control, as many random rows of each cluster.
-Differences are means over the four numbers of labels, in points, with 95 % intervals: against Random by Welch, against
-the control paired by split.
+As in `mheal demo`, logistic regression learns from pixels standardised by the pool, which has {100 * (1 - TEST):.0f} %
+of the images. All labels are picked. With k = labels each cluster gives one row, the first candidate, which is random.
+The table has the accuracy in %, mean ± standard deviation over splits, then that of the control, which takes as many
+random rows of each cluster. Differences are means over the four numbers of labels, in points, with 95 % intervals:
+Welch's against Random, paired by split against the control.
 Protocol: `mheal_reproduction.paper.readings.digits`.
 
 ![Accuracy against the number of clusters](digits.png)

@@ -1,4 +1,4 @@
-"""The page of the readings: which comes nearest to the paper, what clusters give, and what the energy adds."""
+"""The page of the readings: accuracy against random labels by number of clusters, and what the energy adds."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,21 +30,24 @@ def page(found: Found, seeds: int, quick: bool) -> str:
 **Verdict:** {verdict(found)}
 
 {size}The paper gives neither the number of clusters k for MNIST's networks, nor whether the 20 labels at the start
-count, nor in which units distances are measured. Compared here, with the networks, images and recipe of Table 3:
+count, nor the features and their scaling. A reading is a choice of these. They are compared with the networks, images
+and recipe of Table 3:
 
-- **k**: 10, 20, 50, 100, 200, or as many as labels. With k = labels each cluster gives one row, so no energy acts.
-- **start**: cold: all labels are picked, first rows by Eq. 12; warm: 20 random labels come first and count, and a
-  cluster with a labelled row starts from it and skips Eq. 12.
-- **features**: pixels as they are; "unit pixels", standardised and of unit length as in §5.1; "codes" of an
-  autoencoder, standardised and of unit length (784-500-500-2000-10, images not moved); "moved codes" and "DEC codes"
-  are those of Table 3, of an autoencoder that sees images a little moved, before and after DEC; "penultimate features"
-  of the network that has learnt the labels so far, from 20 on, so that each number of labels adds to the one before.
+- **k**: 10, 20, 50, 100, 200, or as many as labels. With k = labels each cluster gives one row, so the energy plays no
+  part.
+- **start**: with a cold start all labels are picked, and Eq. 12 picks the first row of each cluster. With a warm start
+  20 random labels come first and count; a cluster with a labelled row starts from that row, without Eq. 12.
+- **features**: "pixels" as they are; "unit pixels", standardised and of unit length as in §5.1; "codes" of an
+  autoencoder (784-500-500-2000-10, trained on the images as they are), standardised and of unit length; "moved codes"
+  and "DEC codes", those of Table 3, whose autoencoder is trained on slightly shifted and rotated images, before and
+  after DEC; "penultimate features" of the network trained on the labels so far, from 20 labels on.
 - **quota**: the same number of rows from each cluster, as printed, or "by size", in proportion to its rows.
-- **control**: {CONTROL}: the same clusters and numbers of rows, drawn at random. The difference is what the
-  energy adds.
+- **control**: {CONTROL}, that is, as many random rows from each of the same clusters. The difference is what
+  the energy adds.
 
-The support vector machine (RBF kernel, pixels) learns from the same labels and takes a second. It is not in the paper.
-Clusters: the best of ten runs, of three with more than 20 clusters; picks for a budget use the same clusters.
+A support vector machine (RBF kernel, pixels), which is not in the paper, is trained on the same labels.
+Clusters are the best of ten runs, or of three for more than 20 clusters. Readings with the same features, k and seed
+share their clusters.
 Protocol: `mheal_reproduction.paper.readings.experiment`.
 
 {_measured(found.rows)}
@@ -65,10 +68,11 @@ def verdict(found: Found) -> str:
             continue
         best = max(standings, key=lambda one: one.random.mean)
         energy = [one.energy for one in standings if len(one.control)]
-        added = f"; the energy adds to random rows of the clusters in {energy.count('above')} of {len(energy)}"
+        added = f". The energy adds to random rows of the clusters in {energy.count('above')} of {len(energy)}"
         words.append(
-            f"{title}, MNIST: against Random, of {len(standings)} readings {_places(standings)}; "
-            f"{_above_by_k(standings)}; the best has {_name(best)}: {best.random.words} points{added if energy else ''}"
+            f"{title} on MNIST: of {len(standings)} readings of Algorithm 2, against Random, {_places(standings)} "
+            f"({_above_by_k(standings)}). The best has {_name(best)}: {best.random.words} points against Random"
+            f"{added if energy else ''}"
         )
     nearest = _nearest([found.standing(one) for one in found.readings if one.learner == NETWORK])
     if nearest:
@@ -117,9 +121,9 @@ def _section(found: Found, learner: str, standings: Sequence[Standing]) -> str:
     paper = ", ".join(f"{percent(printed[n])} with {n}" for n in BUDGETS)
     note = f"The paper prints {paper} labels. " if learner == NETWORK else ""
     return f"""## {LEARNERS[learner]}
-{note}Accuracy in %, mean ± standard deviation over the seeds, then that of the control. "Against Random" (Welch's
-interval, since picks of a seed have little in common) and "energy adds" (against the control, paired by seed) are means
-over the numbers of labels, in points, with 95 % intervals; one seed is judged by its sign.{_borrowed(learner)}
+{note}Accuracy in %, mean ± standard deviation over the seeds, then the accuracy of the control. "Against Random" and
+"energy adds" (against the control) are differences in points, means over the numbers of labels, with 95 % intervals:
+Welch's for the first, paired by seed for the second. One seed is judged by its sign.{_borrowed(learner)}
 
 ![Accuracy against the number of clusters]({PICTURES[learner]})
 

@@ -26,10 +26,10 @@ with {DEC}, "{BEST_MEAN.words}" is {_short(found, BEST_MEAN, DEC)}.
 
 {size}{seeds} seeds, each with its own images and starts. Protocol: `mheal_reproduction.paper.table1.experiment`.
 The paper seems to show single runs and does not say how many starts they had. We give the best of ten starts
-(n_init=10) and a single one (n_init=1). All methods use pixels divided by 255, not standardised as in §5.1, which
-[table1_variants](../table1_variants/README.md) compares. GMM uses 50 principal components of them and starts from a
-k-means whose iterations are not counted. Statistics over n are over
-the sizes of Table 1, {first:,} to {last:,}; Figure 9 has smaller ones too.
+(n_init=10) and a single one (n_init=1). All methods use pixels divided by 255;
+[table1_variants](../table1_variants/README.md) compares them with pixels standardised as in §5.1. GMM uses 50 principal
+components of the pixels and starts from a k-means whose iterations are not counted. Statistics over n are over the
+sizes of Table 1, {first:,} to {last:,}; Figure 9 has smaller ones, too.
 
 ![Figure 9: accuracy against the number of images](figure9.png)
 

@@ -1,4 +1,4 @@
-"""The experiment of Table 1's variants: its rows, and the page that sets them beside those of Table 1."""
+"""The experiment of Table 1's variants: measuring, and the page that compares them with Table 1."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -55,12 +55,13 @@ def page(rows: Sequence[Row], usual: Sequence[Row], quick: bool) -> str:
     return f"""# Table 1 with what the paper leaves open
 **Verdict:** {verdict(rows, usual, n)}
 
-{size}Table 1 at n = {n:,}, clustering accuracy in %, mean ± standard deviation over the seeds, changed in one thing:
+{size}Clustering accuracy of Table 1 at n = {n:,} in %, mean ± standard deviation over the seeds. Each setting changes
+one thing:
 
 {lists}
 
-"As in Table 1" is ours in [Table 1](../table1/README.md) at that n, with ten starts on pixels. Differences are paired
-by seed, with 95 % t intervals.
+"As in Table 1" is our accuracy in [Table 1](../table1/README.md) at that n, with ten starts on pixels. Differences are
+paired by seed, with 95 % t intervals.
 {_missing(rows)}
 Protocol: `mheal_reproduction.paper.table1.variants`.
 

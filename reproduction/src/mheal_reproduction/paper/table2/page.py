@@ -1,4 +1,4 @@
-"""The page of Table 2: the paper's numbers beside ours, its claims, and what random subsets give."""
+"""The page of Table 2: the paper's numbers beside ours and those of random subsets, and its claims."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,8 +32,8 @@ def page(found: Found, steps: int, quick: bool) -> str:
 **Verdict:** the claim that ℓ0 matches the pool's distribution better than ℓ1 and ℓ2 is {verdicts}.
 
 {size}
-{len(found.seeds)} seeds; subsets of {first:,} to {n:,} of {n:,} images. A seed decides the draw, the start or the
-clusters. Few are enough, since the orders of a greedy selection differ by their first row only.
+{len(found.seeds)} seeds; subsets of {first:,} to {n:,} of {n:,} images. A seed decides the random subset, the first row
+or the clusters. Few seeds are enough, because greedy selections differ only by their first row.
 Protocol: `mheal_reproduction.paper.table2.experiment`; selections: `mheal_reproduction.paper.table2.orders`;
 measures: `mheal_reproduction.paper.table2.matching`.
 
@@ -43,11 +43,11 @@ measures: `mheal_reproduction.paper.table2.matching`.
 {table(["claim or question", "answer", "verdict"], _verdicts(found, steps))}
 
 ## Does ℓ0 match better than ℓ1 and ℓ2?
-The paper's claim, initial and mean loss, each against ℓ1 and against ℓ2 on each dataset: 95 % t interval of the
-difference paired by seed. It is reproduced if some ℓ0 has the smaller loss in all eight, refuted if every ℓ0 is worse
-than ℓ1 or ℓ2 on each dataset. As printed, ℓ_KL is no loss, because it is negative at X' = X. So the reading with mean
-images is compared by its distance from the value at X' = X. The reading image by image is compared by its distance from
-0, which is about the value of the pool in any shuffled order.
+The initial and the mean loss of ℓ0 are compared with those of ℓ1 and of ℓ2 on each dataset, by the 95 % t interval of
+the difference, paired by seed. The claim is reproduced if some ℓ0 has the smaller loss in all eight comparisons. It is
+refuted if every ℓ0 is worse than ℓ1 or ℓ2 on each dataset. As printed, ℓ_KL is not a loss, because it is negative at
+X' = X. So the reading with mean images is compared by its distance from the value at X' = X. The reading image by image
+is compared by its distance from 0, which is about the value of the pool in any shuffled order.
 
 {table(["measure", *(METHODS[method] for method in L0)], _claims(found))}
 
