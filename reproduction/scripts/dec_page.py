@@ -10,7 +10,7 @@ from mheal_reproduction.report import write_page
 
 HERE = Path(__file__).parents[1] / "results" / "dec"
 TAKEN, FIRST = "spherical, centred, means", "spherical, as in Table 1"
-GOOD = 95  # %: DEC separates all digits, or merges some and stays below
+GOOD = 95  # %: above it DEC has separated all digits, below it has merged some
 HEAD = """# From which clusters should DEC start?
 **Verdict:** DEC should start from clusters of the codes after their mean is subtracted. On MNIST this gains 5.6 points;
 on Fashion-MNIST it makes no certain difference. Neither start reaches the accuracy of the paper's table.

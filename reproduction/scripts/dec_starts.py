@@ -1,9 +1,9 @@
-"""From which clusters should DEC start? The same autoencoders, other first centres, DEC and IDEC.
+"""From which clusters should DEC start? Compares DEC and IDEC with different first centres on the same autoencoders.
 
     python scripts/dec_starts.py DATA results/dec/rows.jsonl [SEEDS]
 
-DATA holds mnist.npz and fashion_mnist.npz, of which the 60,000 training images are clustered, as in Table 1 at its
-largest n. A dataset that has rows already is skipped. On a GPU a dataset takes minutes.
+DATA holds mnist.npz and fashion_mnist.npz. Their 60,000 training images are clustered, as in Table 1 at its largest n.
+A dataset that has rows is skipped. On a GPU a dataset takes minutes.
 """
 
 import json

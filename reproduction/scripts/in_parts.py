@@ -1,14 +1,14 @@
-"""Tables 3 to 5 in parts, side by side on one GPU: a process for each part; rows are merged as parts end.
+"""Run Tables 3 to 5 in parts on one GPU: a process for each part; rows are merged as parts end.
 
     python scripts/in_parts.py WORK [--into DIR] [--data DIR] [--tables 3 4 5] [--datasets mnist …] [--methods TITLE …]
         [--seeds N]
 
-A part is some methods of a table and a dataset that cost about the same, so that none waits long for another. It is run
-by `python -m mheal_reproduction` in its own folder under WORK, which starts with the rows of DIR/table3 … (by default
-those in results/) and adds to them at the end. Called again with the same methods, it resumes. Rows of another protocol
-are not added to: then name another DIR. Before it, let processes share the GPU: `nvidia-cuda-mps-control -d`. The
-output of each part is in WORK/log. WORK and DIR/table3 … are locked meanwhile. Afterwards
-`python -m mheal_reproduction table3 --page` writes pages and pictures.
+A part is some methods of a table on one dataset that cost about the same, so that none waits long for another. It is
+run by `python -m mheal_reproduction` in its own folder under WORK. It starts from the rows of DIR/table3 … (default:
+results/) and adds its own at the end. Called again with the same methods, the script resumes. It does not add to rows
+of another protocol; name another DIR then. First let processes share the GPU: `nvidia-cuda-mps-control -d`. The output
+of each part is in WORK/log. WORK and DIR/table3 … are locked during the run. Afterwards,
+`python -m mheal_reproduction table3 --page` writes the page and pictures.
 """
 
 import argparse
@@ -49,7 +49,7 @@ writing = ThreadLock()
 
 
 def main(given: argparse.Namespace) -> None:
-    """Run all parts, while no other run can add rows to the same folders: one of the two would lose its own."""
+    """Run all parts, with locks so that no other run adds rows to the same folders; rows would be lost."""
     with ExitStack() as locked:
         try:
             for folder in (given.work, *(given.into / f"table{table}" for table in sorted(set(given.tables)))):
@@ -83,7 +83,7 @@ def run_parts(given: argparse.Namespace) -> None:
         made = [pool.submit(_make, given, part, learnt) for part in parts]
         failed = [str(part.exception()) for part in as_completed(made) if part.exception()]
     finally:
-        pool.shutdown(cancel_futures=True)  # of use where this is interrupted
+        pool.shutdown(cancel_futures=True)  # matters if this is interrupted
     print(f"{time.perf_counter() - began:.0f} s in all")
     if failed:
         sys.exit("\n".join(dict.fromkeys(failed)))
@@ -97,12 +97,12 @@ def _groups(titles: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _learn(given: argparse.Namespace, name: str, kinds: str) -> None:
-    """In a process, because its memory on the GPU is given back with it."""
+    """Learn features in a process of its own, which frees its GPU memory when it ends."""
     _run(given, f"{name} {kinds}", [__file__, str(given.work), "--learn", name, kinds, "--seeds", str(given.seeds)])
 
 
 def _make(given: argparse.Namespace, part: Part, learnt: Learnt) -> None:
-    """One part: its rows so far, those that are missing, and back to where all are."""
+    """Run one part: copy the rows so far, measure the missing ones, and add these to the rows in DIR."""
     table, name, group = part
     for title in group:
         if (name, methods(name)[title].features) in learnt:

@@ -1,9 +1,9 @@
-"""Which learning rate suits the autoencoder on photographs? Its codes, judged by their neighbours.
+"""Which learning rate suits the autoencoder on photographs? Measured by a nearest-neighbour vote on its codes.
 
     python scripts/recipes_autoencoder.py DATA OUT.jsonl
 
-Trains on 6,000 images of CIFAR-10 for 20 epochs, and measures how often a vote of the 20 nearest codes gives the class
-of 1,000 of them (null where the codes are not finite); chance is 10 %. Rows that are there are skipped.
+The script trains on 6,000 images of CIFAR-10 for 20 epochs. For 1,000 of them it measures how often a vote of the 20
+nearest codes gives the right class (null if the codes are not finite); chance is 10 %. Existing rows are skipped.
 """
 
 import json

@@ -1,10 +1,11 @@
-"""How long should ResNet20 be trained on few photographs? Accuracy on the test set.
+"""How long should ResNet20 be trained on few photographs? Measured by accuracy on the test set.
 
     python scripts/recipes_cifar.py DATA OUT.jsonl            random labels, several numbers of steps
     python scripts/recipes_cifar.py DATA OUT.jsonl --full     all 50,000 images, once
 
-DATA holds cifar10.npz. It needs a GPU. The targets were set before: with 1,000, 2,000, 5,000 and 10,000 random labels
-48–55, 60–66, 75–80 and 83–86 %, with all images 91 %. Steps were chosen to reach them, not to favour a strategy.
+DATA holds cifar10.npz. The script needs a GPU. Targets were set before: 48–55, 60–66, 75–80 and 83–86 % with 1,000,
+2,000, 5,000 and 10,000 random labels, and 91 % with all images. Steps were chosen to reach the targets, not to favour a
+strategy.
 """
 
 import json
@@ -28,7 +29,7 @@ X, X_test = (np.ascontiguousarray(images.transpose(0, 3, 1, 2)) for images in (X
 
 
 def measure(recipe: recipes.Recipe, sizes: tuple[int, ...], seeds: range) -> None:
-    """Train one network a size and seed side by side, and add a row for each."""
+    """Train one network for each size and seed, all together, and add a row for each."""
     begin = perf_counter()
     units = [(n, seed) for n in sizes for seed in seeds]
     rows = [np.random.default_rng(seed).permutation(len(X))[:n] for n, seed in units]

@@ -1,12 +1,12 @@
-"""The readings of Table 3 in several processes that share a GPU, for a limited time; it resumes.
+"""Measure the readings of Table 3 in several processes that share a GPU, for a limited time; a second run resumes.
 
     python scripts/sweep.py OUT [--data DIR] [--cache DIR] [--processes 15] [--seconds S] [--seeds N] [--spaces NAME …]
     python scripts/sweep.py OUT --learn "DEC codes" "moved codes" --cache DIR      # only features, in one process
 
-OUT has rows.jsonl, to which rows are added as they come. Features are learnt once for each seed and kept in --cache;
-readings of features that are not there are left out, but for "codes", which take seconds to learn on a GPU. After S
-seconds no row is begun; what is under way has GRACE seconds more. Needs neither polars nor matplotlib:
-`python -m mheal_reproduction readings --page` writes the page, elsewhere.
+Rows are added to OUT/rows.jsonl as they come. Features are learnt once for each seed and kept in --cache. Readings
+whose features are missing there are skipped, except those of "codes", which take seconds to learn on a GPU. After S
+seconds no row is begun; rows under way have a grace period. The script needs neither polars nor matplotlib; on another
+machine, `python -m mheal_reproduction readings --page` writes the page.
 """
 
 import argparse
@@ -26,7 +26,7 @@ REPORT = 20  # rows between two lines of progress
 
 
 def main(given: argparse.Namespace) -> None:
-    """Learn what is missing, then measure."""
+    """Learn missing features, then measure the missing rows."""
     limit = Limit.after(given.seconds)
     rows = RawRows(given.out, "readings", protocol(given.quick))
     open_bench = partial(Bench.load, given.data, given.cache, given.quick, quiet)
@@ -53,7 +53,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def quiet(done: int, total: int, what: str) -> None:
-    """No report of what is learnt."""
+    """A progress function that reports nothing."""
 
 
 def say(text: str) -> None:

@@ -85,7 +85,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         "geometry",
     ),
     "complexity": Experiment(
-        "the stated costs of the searches, counted and measured", "a minute on one core", (), "complexity", "complexity"
+        "the costs that the paper states for its searches, counted and measured",
+        "a minute on one core",
+        (),
+        "complexity",
+        "complexity",
     ),
     "figure6": _pruning("figure6", "how fast IWAL and MHEAL prune 10,000 hyperplanes", "11 minutes"),
     "figure7": _pruning("figure7", "the test error of the hyperplanes that remain", "12 minutes"),
@@ -116,7 +120,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         "figure12",
     ),
     "table3": _labelling("clean", "table3", "networks that learn from few labelled images (Figures 13–15)"),
-    "table4": _labelling("repeated", "table4", "the same where 10,000 images are there twice (Figures 16–18)"),
+    "table4": _labelling("repeated", "table4", "the same where 10,000 images occur twice (Figures 16–18)"),
     "table5": _labelling("noisy", "table5", "the same where 10,000 copies have wrong labels (Figures 19–21)"),
     "clusters": Experiment(
         "Figure 12 with other numbers of clusters, and random rows of the clusters as control",
@@ -134,7 +138,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
     "readings": Experiment(
         "Table 3 on MNIST under the readings of Algorithm 2 that the paper leaves open: clusters, start, features",
-        "an hour on a GPU; days on one core, and what tells most comes first",
+        "an hour on a GPU; days on one core, the most informative rows first",
         ("mnist",),
         "readings.experiment",
         "readings",

@@ -1,4 +1,4 @@
-"""An entry of the summary, the rows it is made from, and words that several entries use."""
+"""An entry of the summary, the rows that entries are made from, and phrases that several entries use."""
 
 import json
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ class Results:
         return self._rows[folder]
 
     def stopped(self, folder: str) -> list[Row]:
-        """Rows of runs that were stopped early, which the pages leave out."""
+        """Rows of runs that were stopped early, which the pages do not show."""
         text = (self.home / folder / "stopped_rows.jsonl").read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def values(self, folder: str) -> Values:
-        """The same by what they are about."""
+        """The rows of a folder as `Values`."""
         return Values(self.rows(folder))
 
 

@@ -1,4 +1,4 @@
-"""Figure 11 and Tables 3 to 5 with their figures: networks that learn from few images."""
+"""The summary of Figure 11 and of Tables 3 to 5 with their figures: networks that learn from few images."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ LITTLE = {"repeated": "it loses little to copies", "noisy": "it loses little to 
 
 
 def entries(results: Results) -> Iterator[Entry]:
-    """Figure 11, then a table after the other, on a dataset after the other."""
+    """The entries of Figure 11, then of each table and dataset."""
     yield _version_space(results)
     clean = Measured(results.rows("table3"))
     for number, kind in enumerate(KINDS, start=3):
@@ -41,7 +41,7 @@ def entries(results: Results) -> Iterator[Entry]:
 
 
 def stopped(results: Results) -> str:
-    """Means that include seeds of Table 3 whose runs were stopped early, where they have no finished run."""
+    """The means of Table 3 that change if seeds count whose only run was stopped early."""
     found, words = Measured(results.rows("table3")), []
     early = Measured(results.stopped("table3"))
     for title in COUNTERPARTS:

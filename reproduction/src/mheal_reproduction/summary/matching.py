@@ -12,7 +12,7 @@ from .entries import Entry, Results, span
 
 
 def entries(results: Results) -> Iterator[Entry]:
-    """The claim, the paper's numbers, the measures."""
+    """The entries on the claim, on the paper's numbers and on its measures."""
     rows = results.rows("table2")
     found = Found(rows, size_of(quick=False)[0], range(1 + max(row["seed"] for row in rows)))
     verdicts: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Our own questions: the defaults of mheal with networks and with an SVM, where DEC starts, and recipes."""
+"""The summary of our own questions: mheal's defaults with networks and with an SVM, the start of DEC, the recipes."""
 
 from collections.abc import Iterator
 from itertools import groupby

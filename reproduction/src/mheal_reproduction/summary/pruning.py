@@ -1,4 +1,4 @@
-"""What the paper derives: the costs of its searches, Theorem 1, and Figures 6 to 8 on IWAL and MHEAL."""
+"""The summary of what the paper derives: costs of its searches, Theorem 1, and Figures 6 to 8 on IWAL and MHEAL."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Bootstrap IWAL: a small committee replaces the version space, so that any number of columns is affordable."""
+"""Bootstrap IWAL: a small committee of classifiers replaces the version space, for data with many columns."""
 
 from typing import Any
 

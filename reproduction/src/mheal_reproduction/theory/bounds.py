@@ -1,4 +1,4 @@
-"""§3.4 and §4 in numbers: both sides of every inequality, as printed and as corrected.
+"""Both sides of every inequality in §3.4 and §4 as numbers, as printed and as corrected.
 
 In `proposition1` and `proposition3` the last row of W is the newest point ŵ_N and the rows before it are 𝒲.
 """
@@ -21,7 +21,7 @@ class Proposition1(NamedTuple):
     pairs: int  # p = N(N−1)/2
     log_lower: float  # m^p
     log_middle: float  # Π_𝒲 · m^(N−1), the corrected middle term
-    log_printed: float  # Π_𝒲 · (N−1)m, the printed one: a sum of N−1 chords where a product belongs
+    log_printed: float  # Π_𝒲 · (N−1)m, the printed one, with a sum of N−1 chords instead of their product
     log_product: float  # L, the product of all chords
     assumption: bool  # m ≤ every chord inside 𝒲
 
@@ -112,8 +112,8 @@ def lemma2_flip_rate(
 ) -> float:
     """How often ‖Pŵ_1 − Pŵ_2‖ > ‖Pŵ_2 − Pŵ_3‖ although ‖ŵ_1 − ŵ_2‖ = ratio · ‖ŵ_2 − ŵ_3‖, ratio ≤ 1.
 
-    Lemma 2 says never. Its metric knows only the two differences, which here point in independent directions;
-    with `on_sphere=True` the three points are unit vectors, ŵ_2 and ŵ_3 uniform, ŵ_1 uniform at its distance
+    According to Lemma 2, never. Only the two differences matter; here they have independent directions. With
+    `on_sphere=True` the three points are unit vectors: ŵ_2 and ŵ_3 are uniform, and ŵ_1 is uniform at its distance
     from ŵ_2.
     """
     if not 0 < ratio <= 1:
@@ -137,7 +137,7 @@ def lemma2_flip_rate(
 def lemma3_flip_rate(d: int, trials: int = 1000, seed: int = 0) -> float:
     """How often a random d×d projection reverses the order of cos(ŵ_1, ŵ_2) and cos(ŵ_2, ŵ_3).
 
-    Lemma 3 says never. The ŵ are uniform on the sphere of R^d.
+    According to Lemma 3, never. The ŵ are uniform on the sphere of R^d.
     """
     flips = [after[:, 0] > after[:, 1] for _, after in _cosines(d, trials, seed)]
     return float(np.concatenate(flips).mean())
@@ -146,8 +146,8 @@ def lemma3_flip_rate(d: int, trials: int = 1000, seed: int = 0) -> float:
 def lemma3_violation_rate(d: int, eps: float, trials: int = 1000, seed: int = 0) -> float:
     """How often Lemma 3's second inequality (cos(ŵ_1, ŵ_2) − ε)/(1 + ε) < cos(Pŵ_2, Pŵ_3) fails.
 
-    That is its inequality with the pair-dependent "constant" e put in; cos(ŵ_1, ŵ_2) ≤ cos(ŵ_2, ŵ_3) before
-    P.
+    The "constant" e of the lemma depends on the pair and is substituted here. Before the projection,
+    cos(ŵ_1, ŵ_2) ≤ cos(ŵ_2, ŵ_3).
     """
     fails = [(before[:, 0] - eps) / (1 + eps) >= after[:, 1] for before, after in _cosines(d, trials, seed)]
     return float(np.concatenate(fails).mean())

@@ -1,4 +1,4 @@
-"""The disagreement coefficient of Eq. 13 and 14, measured."""
+"""The disagreement coefficient of Eq. 13 and 14, measured on data."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from .iwal import query_probability
 
 
 class Disagreement(NamedTuple):
-    """The coefficient and what it rests on."""
+    """The disagreement coefficient, and how many hypotheses it was computed from."""
 
     theta: float  # E_x sup_{h in the ball} max_y |ℓ(h(x), y) − ℓ(h*(x), y)| / r
     ball: int  # hypotheses within r of h*, itself included: with 1, theta is 0 and meaningless
@@ -20,7 +20,7 @@ def disagreement_coefficient(
 ) -> Disagreement:
     """θ on the rows of X around hypothesis number `center`, losses divided by `scale`.
 
-    The printed formula lacks the absolute value and the largest over y, without which it is no distance.
+    The printed formula lacks the absolute value and the maximum over y, without which it is not a distance.
     """
     ball = np.flatnonzero(distances(hyperplanes, X, center) <= radius * scale)
     reach = 0.0

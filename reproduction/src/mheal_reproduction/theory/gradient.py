@@ -20,8 +20,8 @@ def log_product(W: npt.ArrayLike) -> float:
 def energy_gradient(W: npt.ArrayLike, s: float = 2.0) -> Float64:
     """∇E_s with respect to each unit row of W, (N, d); s = 2 is Eq. 3.
 
-    Σ_j −s (ŵ_i − ŵ_j) / ‖ŵ_i − ŵ_j‖^{s+2}, with 1 in place of s for s = 0. Coincident rows have no direction
-    to part in and exert no force on each other.
+    Σ_j −s (ŵ_i − ŵ_j) / ‖ŵ_i − ŵ_j‖^{s+2}, with 1 in place of s for s = 0. Between coincident rows the gradient is
+    taken as 0.
     """
     if s < 0:
         raise ValueError(f"s must be at least 0, got {s}")

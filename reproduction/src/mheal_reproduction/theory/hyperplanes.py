@@ -14,7 +14,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-BLOCK = 1 << 17  # margins that exist at one time: they stay in the cache
+BLOCK = 1 << 17  # margins computed at a time, so that they fit in the cache
 
 
 @dataclass(frozen=True, eq=False)

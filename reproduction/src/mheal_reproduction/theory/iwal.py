@@ -1,7 +1,8 @@
 """IWAL: importance-weighted active learning on a stream, with a finite class of hyperplanes (§6.1).
 
-Beygelzimer, Dasgupta and Langford (2009). Every round shows one row; its label is queried with the probability p_t by
-which the hypotheses still alive can disagree about it, and counts 1 / p_t. Hypotheses that do too badly are pruned.
+Beygelzimer, Dasgupta and Langford (2009). In each round one row arrives. Its label is queried with probability p_t, the
+largest difference in loss that the remaining hypotheses can have on it, and gets the weight 1 / p_t. Hypotheses of too
+large a loss are pruned.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ class Trace:
     best: Rows  # (T,) the living hypothesis of smallest loss after the round
     probability: Float64  # (T,) p_t
     queried: npt.NDArray[np.bool_]  # (T,) Q_t
-    emptied_at: int | None  # first round whose threshold not even the best hypothesis met; it is kept all the same
+    emptied_at: int | None  # first round in which even the best hypothesis was above the threshold; it is kept
 
     @property
     def alive(self) -> Rows:
@@ -66,10 +67,11 @@ def iwal(
 ) -> Trace:
     """Run through the rows of X in their order and prune hypotheses of too large a loss.
 
-    threshold : t → how much loss is allowed after t rounds; None for IWAL's own Δ_t
-    excess : loss counts above the best living hypothesis (IWAL), or as it is (the paper's §6.2)
-    scale : losses are divided by it; IWAL needs the largest one (`Hyperplanes.largest_loss`)
-    draws : one uniform number a row, which decides whether its label is queried; None: all are, p_t = 1
+    threshold : function of t; the loss that is allowed after t rounds. None: IWAL's own Δ_t
+    excess : whether the threshold applies to the loss minus that of the best remaining hypothesis (IWAL), or to the
+        loss itself (the paper's §6.2)
+    scale : divisor of the losses; IWAL needs the largest loss (`Hyperplanes.largest_loss`)
+    draws : one uniform number per row, which decides whether its label is queried; None: all are queried, p_t = 1
     """
     n, T = len(hyperplanes), len(X)
     signs = np.asarray(y, np.float32)

@@ -1,7 +1,7 @@
-"""The sequential searches of §3.3, §3.4 and §5.1 as the paper counts them: every distance anew at every step.
+"""The sequential searches of §3.3, §3.4 and §5.1 as the paper counts them, with every distance computed at every step.
 
-Each function returns the picks and how many distances it computed. Running sums (`sequential`) and minima
-(`mheal.farthest_first`) give the same picks for a fraction of the distances.
+Each function returns the picks and the number of distances that it computed. Running sums (`sequential`) and running
+minima (`mheal.farthest_first`) give the same picks with a fraction of the distances.
 """
 
 from typing import Literal, NamedTuple
@@ -44,9 +44,9 @@ def best_of(P: npt.ArrayLike, n: int, starts: npt.ArrayLike, rule: Rule) -> Sear
 
 
 def in_clusters(P: npt.ArrayLike, n: int, k: int, starts: int | None, rule: Rule = "max-min") -> Search:
-    """n/k rows in each of k clusters of equal size; all members are starts, or so many of them.
+    """n/k rows in each of k clusters of equal size, from all members as starts, or from `starts` of them.
 
-    Clusters are slices of the rows: what is counted does not depend on where they are.
+    Clusters are slices of the rows, because the number of distances does not depend on their members.
     """
     parts = np.array_split(np.arange(len(np.asarray(P))), k)
     found = []

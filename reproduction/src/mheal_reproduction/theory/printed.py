@@ -1,4 +1,4 @@
-"""Formulas of the paper exactly as printed, which the product does not use because they do not hold."""
+"""Formulas of the paper exactly as printed, which mheal does not use because they do not hold."""
 
 import numpy as np
 import numpy.typing as npt
@@ -36,14 +36,14 @@ def directions(U: npt.ArrayLike, center: npt.ArrayLike, kind: Kind = "tangent") 
     else:
         raise UserError(f"kind must be 'tangent' or 'chord', got {kind!r}")
     D, length = unit_rows(away)
-    D[length <= 16 * np.finfo(U.dtype).eps] = 0  # what rounding leaves of x − c points nowhere
+    D[length <= 16 * np.finfo(U.dtype).eps] = 0  # x is the centre but for rounding
     return D
 
 
 def printed_rotation(U: npt.ArrayLike, center: npt.ArrayLike, m: int = 10, first: int = 0) -> Rows:
-    """The m rows that Eq. 11 gives when taken literally: after a few steps it alternates between two.
+    """The m rows that Eq. 11 gives when taken literally; after a few steps they alternate between two rows.
 
-    Each row is the one most opposed to its predecessor alone, and opposition is mutual.
+    Each row is the one most opposed to the row before it, so two rows soon become each other's opposite.
     """
     D = directions(U, center)
     rows = np.empty(m, dtype=np.int64)

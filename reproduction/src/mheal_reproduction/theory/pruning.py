@@ -1,4 +1,4 @@
-"""Hypothesis pruning (§6.2): IWAL against MHEAL, as the paper ran it and as it can be compared."""
+"""Hypothesis pruning (§6.2): IWAL against MHEAL, as the paper describes it and in fair comparisons."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ THETA = 10.0  # ξ / r = 1 / 0.1, the paper's θ_IWAL
 
 
 class Rule(NamedTuple):
-    """When a hypothesis is pruned: its loss is above √(θ/t), or above the best one's by more than that."""
+    """The rule for pruning: a hypothesis's loss, or its excess over the best one's, is above √(θ/t)."""
 
     theta: float | None  # None: IWAL's own Δ_t
     excess: bool
@@ -32,8 +32,8 @@ class Rule(NamedTuple):
         return None if theta is None else lambda t: sqrt(theta / t)
 
 
-# The paper's θ_MHEAL is θ_IWAL / k, as if disagreement shrank with volume, which it does not. So `literal`
-# and `excess` compare two constants on one stream; `control` has one constant and compares clusters with none.
+# The paper sets θ_MHEAL = θ_IWAL / k, as if disagreement shrank with volume, which it does not. So `literal` and
+# `excess` compare two constants on the same stream. `control` has one constant, and compares clusters with no clusters.
 MODES: dict[str, dict[str, Rule]] = {
     "literal": {"IWAL": Rule(THETA, excess=False), "MHEAL": Rule(THETA / CLUSTERS, excess=False)},
     "excess": {"IWAL": Rule(THETA, excess=True), "MHEAL": Rule(THETA / CLUSTERS, excess=True)},
@@ -120,9 +120,9 @@ def prune(
 
 
 def literal_survivors(losses: npt.ArrayLike, t: int, theta: float = THETA) -> int:
-    """How many hypotheses the printed rule leaves after t rounds if each shows its expected loss.
+    """How many hypotheses remain after t rounds of the printed rule if each has its expected loss.
 
-    It depends on θ/t alone, so |H_MHEAL(t)| = |H_IWAL(3t)| for θ_MHEAL = θ_IWAL / 3 whatever the data, and nothing is
-    left once t > θ / L*².
+    The number depends only on θ/t. So |H_MHEAL(t)| = |H_IWAL(3t)| on any data if θ_MHEAL = θ_IWAL / 3, and none remains
+    once t > θ / L*².
     """
     return int((np.asarray(losses, np.float64) ** 2 * t <= theta).sum())

@@ -1,4 +1,4 @@
-"""The ℓ1 and ℓ2 rivals of max-min: search for low Riesz energy in a pool, and descent on the free sphere."""
+"""The ℓ1 and ℓ2 alternatives to max-min: greedy search for low Riesz energy in a pool, and descent on the sphere."""
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,9 @@ def riesz_search(
 ) -> Rows:
     """n rows of P of low energy E_s (Eq. 1), in pick order: each adds the least energy to those before it.
 
-    The first is `start`, or random. Then `swaps` random exchanges of a pick for a row outside are tried, and
-    kept when they lower the energy. Ties go to the lowest row; when every row left coincides with a pick, the
-    lowest one is taken.
+    The first row is `start`, or random. After n picks, `swaps` random exchanges of a pick for another row are tried,
+    and kept if they lower the energy. Ties go to the lowest row; if every remaining row coincides with a pick, the
+    lowest one is picked.
     """
     U = pool_rows(P, n, unit)
     rng = np.random.default_rng(random_state)

@@ -19,8 +19,8 @@ def sequential(P: npt.ArrayLike, n: int, start: int | Literal["best"] | None = N
 
     `start` is the first pick: a row, None for row 0, or "best" for Algorithm 1, which tries every row and
     keeps the sequence with the largest product of all chords. `unit=False` measures P as it is instead of on
-    the sphere. Ties go to the lowest row; when every row left coincides with a pick, the lowest one is taken.
-    With M rows the cost is O(Mnd), not the O(Mn²) of the paper: each row carries its running sum of log
+    the sphere. Ties go to the lowest row; if every remaining row coincides with a pick, the lowest one is picked.
+    With M rows the cost is O(Mnd), not the O(Mn²) of the paper, because each row keeps a running sum of its log
     chords.
 
     >>> sequential([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.1]], 2)
@@ -68,7 +68,7 @@ def greedy(U: Floats, starts: Rows, n: int, s: float = 0.0, table: Float64 | Non
 
 
 def pool_rows(P: npt.ArrayLike, n: int, unit: bool) -> Floats:
-    """P as unit rows (or as it is), once it is known to be finite and to have n rows."""
+    """Check that P is finite and has n rows; return its rows, scaled to unit length if `unit`."""
     U = as_matrix(P)
     if not 1 <= n <= len(U):
         raise ValueError(f"n must be between 1 and the {len(U)} rows of the pool, got {n}")
@@ -78,7 +78,7 @@ def pool_rows(P: npt.ArrayLike, n: int, unit: bool) -> Floats:
 
 
 def start_row(start: int | str, n_rows: int) -> int:
-    """start, once it is known to be a row."""
+    """Check that `start` is a row, and return it."""
     if isinstance(start, str) or not 0 <= index(start) < n_rows:
         raise ValueError(f"start must be a row between 0 and {n_rows - 1}, None or 'best', got {start!r}")
     return index(start)

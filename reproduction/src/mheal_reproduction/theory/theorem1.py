@@ -1,7 +1,7 @@
-"""Theorem 1 in numbers: its two bounds, IWAL's own, and how they compare.
+"""The two bounds of Theorem 1 and those of IWAL as numbers, and their ratios.
 
-MHEAL is IWAL in each of k clusters, for τ = T / k rounds each. The paper calls its bounds tighter than IWAL's; the
-ratios say otherwise. Constants hidden in O(·) are taken as 1.
+MHEAL is IWAL in each of k clusters, for τ = T / k rounds each. The paper calls its bounds tighter than IWAL's, which
+the ratios do not confirm. Constants hidden in O(·) are taken as 1.
 """
 
 from math import exp, log, sqrt
@@ -35,7 +35,7 @@ def mheal_bound(T: float, k: int, n_hypotheses: int, delta: float = 0.05, sum_p:
 
 
 def bound_ratio(T: float, k: int, n_hypotheses: int, delta: float = 0.05, regional: int | None = None) -> float:
-    """Theorem 1's error bound over IWAL's at the same T, with p_t = 1: above 1 it is the looser one.
+    """Theorem 1's error bound divided by IWAL's at the same T, with p_t = 1: above 1, Theorem 1's is looser.
 
     `regional` is the size of the clusters' hypothesis classes where it differs from IWAL's.
     """
@@ -65,8 +65,8 @@ def mheal_label_bound(
 ) -> float:
     """Theorem 1's bound of the labels queried in T rounds, for the cluster where it is largest.
 
-    risks, masses : R*_j and p_j, j = 1 … N_i. The paper sums over the N_i samples of a cluster; the work it builds on
-    sums over regions, so that log³ is multiplied by their number, not by the number of samples.
+    risks, masses : R*_j and p_j, j = 1 … N_i. The paper sums over the N_i samples of a cluster. The work that it builds
+        on sums over regions, so that log³ is multiplied by their number, not by the number of samples.
     """
     tau = T / k
     mass = np.broadcast_to(np.asarray(risks, np.float64), np.shape(masses)) * np.asarray(masses, np.float64) * tau

@@ -1,8 +1,8 @@
-"""§3.1 and §5.1: spherical clusters, their radius, and the tube B(c, r) ∖ B(c, r − γ) that stands for their boundary.
+"""Spherical clusters, and the tube B(c, r) ∖ B(c, r − γ) that represents their boundary (§3.1 and §5.1).
 
-Distances from the centre are angles on the unit sphere: the geodesic that the paper speaks of. It sets neither r nor γ.
-Here r is the largest angle of a member, or a quantile of these where an outlier should not decide, and γ is chosen such
-that the tube holds a share of the members, as the 30 % of §7.3.
+Distances from the centre are angles on the unit sphere, the paper's geodesics. The paper sets neither r nor γ. Here r
+is the largest angle of a member, or a quantile of the angles, so that an outlier does not decide. γ is set so that the
+tube has a given share of the members, such as the 30 % of §7.3.
 """
 
 from typing import NamedTuple

@@ -1,11 +1,11 @@
-"""Figure 11 (§7.3): networks that learn from random images in, or out of, what the paper calls the version space.
+"""Figure 11 (§7.3): networks trained on random images inside, or outside, what the paper calls the version space.
 
 The paper projects the training images to two principal components and computes the energy E_0 of each among its five
 nearest neighbours. The 30 % of largest energy are its in-version-space. Large energy means close neighbours, so that
-part is dense; the paper calls it the boundary, so the sparse 30 % are tried too. Each is tried among all images and
-within clusters. A draw is a random order of all images. Every part takes its first images in that order, so smaller
-budgets are nested and parts are paired. Draw and budget decide a network's initial weights. All networks are trained
-alike.
+part is dense. The paper calls it the boundary, so we also try the sparsest 30 %. Both are tried among all images and
+within clusters. A draw is a random order of all images, and every part takes its first images in that order. So smaller
+budgets are nested, and parts are paired. Draw and budget decide a network's initial weights. All networks have the same
+recipe.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -35,7 +35,7 @@ Curve = tuple[str, str, int]  # setting, method, draw
 
 @dataclass(frozen=True)
 class Size:
-    """What a quick run makes smaller."""
+    """The settings that a quick run makes smaller."""
 
     budgets: Budgets
     images: int | None  # of the training set, drawn once; None: all
@@ -44,7 +44,7 @@ class Size:
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """What rows of one folder depend on, beside the key."""
+        """The settings that rows depend on, beside their key."""
         return asdict(self) | {"neighbours": NEIGHBOURS, "share": SHARE, "clusters": CLUSTERS}
 
 
@@ -82,7 +82,7 @@ def write(out: Path, seeds: int | None, quick: bool) -> str:
 def _measure(
     rows: RawRows, name: str, missing: list[Curve], data: Path | None, size: Size, steps: range, progress: Progress
 ) -> None:
-    """Add the parts of a dataset, then its missing curves, group after group; `steps` counts curves for progress."""
+    """Add rows for the parts of a dataset, then for its missing curves; `steps` counts curves for progress."""
     X, y, X_test, y_test = load(name, data, size)
     plane = Plane.of(X)
     members = plane.members()
@@ -119,7 +119,7 @@ def load(name: str, data: Path | None, size: Size) -> tuple[npt.NDArray[Any], ..
 
 
 def draw_images(members: Members, draw: int, count: int) -> npt.NDArray[np.int64]:
-    """The first `count` members in the random order of a draw, which is one for all parts."""
+    """The first `count` members in the random order of a draw, which is the same for all parts."""
     if members.sum() < count:
         raise UserError(f"a part has {members.sum()} images, and {count} are to be drawn")
     order = np.random.default_rng(draw).permutation(len(members))
@@ -159,7 +159,7 @@ class Plane:
         return parts
 
     def describe(self, members: Members, classes: npt.NDArray[Any], setting: str) -> dict[str, float]:
-        """How many, how dense and how far from the middle (of the cluster, if it sets the threshold); class shares."""
+        """Size, density, distance from the centre (of the cluster, if clusters have thresholds) and class shares."""
         clustered = SETTINGS.get(setting, (1, False))[1]
         middle = self.centres[self.cluster] if clustered else self.codes.mean(axis=0)
         counts = np.bincount(classes[members], minlength=CLASSES)

@@ -112,7 +112,7 @@ def _verdict(answers: list[str]) -> str:
 
 
 def summary(values: Values, budgets: Budgets) -> str:
-    """Which sign gives the order that the paper shows, and which part is ahead, in sentences."""
+    """Sentences on which sign of the energy gives the paper's order, and on which part is ahead."""
     lines, winners = [], []
     for sign in ("dense", "sparse"):
         pairs = [(name, setting) for name in DATASETS for setting in SETTINGS if setting.startswith(sign)]

@@ -1,4 +1,4 @@
-"""§7.3: which rows the paper calls inside and outside the version space, by the energy of their neighbourhood."""
+"""The rows that §7.3 calls inside and outside the version space, by the energy of their neighbourhood."""
 
 from math import floor
 
@@ -15,8 +15,8 @@ from ...report import Floats
 def neighbourhood_energy(X2d: npt.ArrayLike, neighbours: int = 5) -> Floats:
     """E_0 of each row of X2d among its nearest neighbours: −Σ log‖x_i − x_j‖, duplicates clamped.
 
-    It is large where neighbours are close: its top 30 % are the densest rows, not the boundary the paper takes them
-    for.
+    The energy is large where neighbours are close. So its top 30 % are the densest rows, not the boundary, as the paper
+    assumes.
     """
     X2d = np.asarray(X2d)
     if not 1 <= neighbours < len(X2d):

@@ -24,7 +24,10 @@ def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: 
     wanted = seeds or (2 if quick else 100)
     units = [
         (name, method, setting, seed)
-        for method in (*SLOW, *(m for m in METHODS if m not in SLOW))  # the longest first: no worker is left with one
+        for method in (
+            *SLOW,
+            *(m for m in METHODS if m not in SLOW),
+        )  # the longest first, so that none is left to run alone at the end
         for name in DATASETS
         for setting in PENALTIES
         for seed in seeds_of(method, wanted)

@@ -162,7 +162,7 @@ def _verdicts(curves: Curves, ours: str, setting: str) -> list[list[str]]:
 
 
 def on_top(curves: Curves, ours: str, setting: str, others: Sequence[str], place: int | str) -> tuple[str, str]:
-    """A summary of the rows, and the verdict."""
+    """Where MHEAL is above or below the others, as text, and the verdict."""
     answers = {name: {other: curves.above(name, setting, ours, other, place) for other in others} for name in DATASETS}
     top = [name for name, found in answers.items() if set(found.values()) == {"yes"}]
     below = {name: [_title(o) for o, answer in found.items() if answer == "no"] for name, found in answers.items()}
@@ -175,7 +175,7 @@ def on_top(curves: Curves, ours: str, setting: str, others: Sequence[str], place
 
 
 def shrinking(curves: Curves, setting: str) -> list[str]:
-    """Whether the paper's methods end closer together than they are with few labels."""
+    """Whether the paper's methods differ less with many labels than with few, and the verdict."""
     early, late = min(FEW, 3 * curves.labels // 4), curves.labels
     answers, words = [], []
     for name in DATASETS:

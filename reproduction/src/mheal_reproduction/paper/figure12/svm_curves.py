@@ -1,8 +1,8 @@
 """One repetition of §7.4: after each new label a support vector machine is trained and tested.
 
-The paper gives neither split nor scaling nor kernel. Here pixels are divided by 255, columns of tables brought to
-[0, 1] on the training rows; the official test set where there is one, else a random half; a pool of 2,000 random
-training rows; one random label of each class to begin with; an RBF kernel, γ = 1/(d·variance of the pool).
+The paper gives neither split nor scaling nor kernel. Here pixels are divided by 255, and columns of tables are scaled
+to [0, 1] on the training rows. The test set is the official one, or a random half if there is none. The pool has 2,000
+random training rows. One random label of each class is given. The kernel is RBF with γ = 1/(d·variance of the pool).
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Repetition:
-    """Pool and test set of one seed; the first rows of the pool, one of each class, are labelled from the start."""
+    """Pool and test set of one seed. The first rows of the pool, one of each class, are labelled at the start."""
 
     X: Floats
     y: Rows
@@ -41,7 +41,7 @@ class Repetition:
 
     @cached_property
     def gamma(self) -> float:
-        """The kernel's width, as scikit-learn's "scale", but of the whole pool: it stays while labels come."""
+        """The kernel's γ, as scikit-learn's "scale", but computed on the whole pool, so that it does not change."""
         return 1 / (self.X.shape[1] * float(self.X.var()))
 
     @cached_property
@@ -67,7 +67,7 @@ def repetition(name: str, data: Path | None, seed: int, pool_size: int) -> Repet
     train, test = (order, order[:0]) if official else np.split(order, [len(X) // 2])
     low, width = _range(X, train)
     X_test, y_test = official or (X[test], y[test])
-    classes, first = np.unique(y[train], return_index=True)  # where each class comes first in a random order
+    classes, first = np.unique(y[train], return_index=True)  # the first row of each class in a random order
     rows = np.concatenate([train[first], np.delete(train, first)])[:pool_size]
     return Repetition((X[rows] - low) / width, y[rows], (X_test - low) / width, y_test, len(classes))
 
@@ -79,7 +79,7 @@ def _load(name: str, data: Path | None) -> tuple[npt.NDArray[Any], ...]:
 
 
 def _range(X: npt.NDArray[Any], train: Rows) -> tuple[Any, Any]:
-    """What to subtract from each column and then to divide it by; constant columns become 0."""
+    """What to subtract from each column, and what to divide it by; constant columns become 0."""
     if X.dtype == np.uint8:
         return 0.0, 255.0
     low, high = X[train].min(axis=0).astype(np.float64), X[train].max(axis=0).astype(np.float64)
@@ -89,9 +89,9 @@ def _range(X: npt.NDArray[Any], train: Rows) -> tuple[Any, Any]:
 class GrowingSVC:
     """A support vector machine that is trained again with each new label; strategies can query it as a model.
 
-    The kernel between all rows and a labelled one is computed once: training, testing and decision values look it up.
-    There is no predict_proba on purpose: Platt's scaling fails with one label for each class, so strategies work with
-    decision values or their softmax.
+    The kernel between all rows and a labelled row is computed once, for training, testing and decision values. There is
+    no predict_proba, because Platt's scaling fails with one label for each class; strategies use decision values or
+    their softmax.
     """
 
     def __init__(self, repetition: Repetition, C: float, labels: int) -> None:
@@ -120,8 +120,8 @@ class GrowingSVC:
     def row_decision(self, rows: Rows) -> Floats:
         """Decision values of rows of the pool, by their numbers, in scikit-learn's shape "ovr".
 
-        Of several classes each value is the number of one-vs-one votes plus a confidence below 1/3: two classes are
-        mostly whole votes apart. No machine is trained one-vs-rest.
+        With several classes, each value is the number of one-vs-one votes plus a confidence below 1/3, so two classes
+        mostly differ by whole votes. No one-vs-rest machine is trained.
         """
         return self._svc.decision_function(self._known[rows])
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 5, which the paper draws by hand: our pictures, and the numbers that they rest on."""
+"""Figures 1 to 5, which the paper draws by hand: our computed pictures and their numbers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def write(out: Path, seeds: int | None, quick: bool) -> str:
 
 
 def measure(dataset: str, method: str, setting: str, seed: int) -> dict[str, Any]:
-    """The least energy of N electrons; or what a scene shows with this seed."""
+    """The least energy of N electrons, or the numbers of a scene with this seed."""
     if method == "descent":
         return {"energy": least_energy(int(setting.removeprefix("N = ")))[1]}
     if setting == "version space":
@@ -58,17 +58,17 @@ def page(rows: list[Row]) -> str:
     printed, ours = (_column(rows, "rotation", name) for name in ("printed", "ours"))
     return f"""# Figures 1 to 5: version space, energy, pipeline, tube, rotation
 **Verdict:** descent finds the least known energies of {min(energies)} to {max(energies)} electrons within
-{100 * off:.4f} %; labels near the boundary leave a smaller version space, and max-min picks lie in the tube; Eq. 11 as
+{100 * off:.4f} %. Labels near the boundary leave a smaller version space. Max-min picks lie in the tube. Eq. 11 as
 printed gives {printed.mean():.1f} different candidates of 10.
 
-The paper draws these figures by hand. Ours are computed, by `mheal_reproduction.paper.geometry`; the numbers are means
-over {len(left)} seeds. The scenes are small and made up: they show what is meant, and prove nothing about data.
+The paper draws these figures by hand. Ours are computed by `mheal_reproduction.paper.geometry`; the numbers are means
+over {len(left)} seeds. The scenes are small and made up: they illustrate the paper and prove nothing about data.
 
 ![Version space](figure1.png)
 
-**Figure 1.** Lines that are right about 12 labelled points of two discs: {percent(left)} % of all are left where the
-points were drawn at random, {percent(near)} % where they are the nearest to the boundary. The discs can be separated by
-a line and the boundary is known here; when it must be found, this says nothing about how many labels that takes.
+**Figure 1.** The lines that classify 12 labelled points of two discs correctly. Of all lines, {percent(left)} % remain
+if the points are random, and {percent(near)} % if they are the nearest to the boundary. Here a line separates the discs
+and the boundary is known; the figure does not show how many labels it takes to find a boundary.
 
 ![Least energy](figure2.png)
 
@@ -84,7 +84,7 @@ the least energies known for the Thomson problem:
 ![Tube](figure4.png)
 
 **Figure 4.** The tube B(c, r) ∖ B(c, r − γ) of a cluster (`mheal_reproduction.theory.tube`). With γ such that the tube
-holds {percent(share, 0)} % of the rows, {percent(picks, 0)} % of the max-min picks are in it. They lie at the rim of
+has {percent(share, 0)} % of the rows, {percent(picks, 0)} % of the max-min picks are in it. They lie at the rim of
 the cluster, whether or not another class begins there.
 
 ![Rotation](figure5.png)

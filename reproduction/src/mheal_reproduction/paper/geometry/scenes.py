@@ -1,4 +1,4 @@
-"""What Figures 1 to 5 show, as numbers: each scene is small, seeded, and made by the functions of the package."""
+"""The scenes of Figures 1 to 5 as numbers: small, seeded, and computed by the functions of the package."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ THOMSON = {
     2: 0.5, 3: 1.732050808, 4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8: 19.675287861,
     9: 25.759986531, 10: 32.716949460, 11: 40.596450510, 12: 49.165253058,
 }  # fmt: skip
-TRIES = 4  # descents from random points, of which the lowest counts
+TRIES = 4  # descents from random points, of which the lowest is kept
 
 
 class VersionSpace(NamedTuple):
@@ -46,7 +46,7 @@ def version_space(near: bool, labels: int, seed: int = 0, hypotheses: int = 20_0
 
 
 def least_energy(n: int, seed: int = 0, tries: int = TRIES) -> tuple[Float64, float]:
-    """Figure 2: N electrons of little energy E_1 on the sphere, and that energy; the lowest of some descents."""
+    """Figure 2: N electrons of low energy E_1 on the sphere, and that energy, from the lowest of several descents."""
     found = [riesz_descent(n, 3, s=1.0, random_state=100 * seed + i) for i in range(tries)]
     energies = [hyperspherical_energy(W, 1.0) for W in found]
     return found[int(np.argmin(energies))], float(min(energies))

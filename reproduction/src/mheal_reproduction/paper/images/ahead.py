@@ -1,4 +1,4 @@
-"""Picks that methods without a model make before training, side by side in several processes."""
+"""Make the picks of methods without a model before training, in several processes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from .unfinished import Unfinished, Unit
 
 
 def make_picks(task: Task, units: list[Unit], unfinished: Unfinished, progress: Progress, workers: int) -> None:
-    """Let methods that use no model pick, in so many processes; picks are saved in a file and made once.
+    """Make and save the picks of methods that use no model, in `workers` processes.
 
-    Methods that begin anew at each number of labels pick for all of these side by side, the largest first.
+    Methods whose picks are not nested pick for each number of labels separately, the largest first.
     """
     missing = [u for u in units if task.methods[u[0]].acquisition.uses == "nothing" and unfinished.picks(u) is None]
     runs = [task.run(unit, unfinished) for unit in missing]
@@ -35,13 +35,13 @@ def make_picks(task: Task, units: list[Unit], unfinished: Unfinished, progress: 
 
 
 def _apart(run: Run) -> list[tuple[int, ...]]:
-    """Numbers of labels that can be picked for apart from the others."""
+    """Groups of numbers of labels whose picks are independent of those of other groups."""
     budgets = sorted(run.budgets, reverse=True)
     return [tuple(budgets)] if run.acquisition.nested else [(n,) for n in budgets]
 
 
 def _made(work: list[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, dict[int, Rows]]]:
-    """The number and the picks of each piece of work, as they come."""
+    """Yield the index and the picks of each piece of work as it is completed."""
     if workers == 1 or len(work) < 2:
         yield from ((at, pick_ahead(*one)) for at, one in enumerate(work))
         return
@@ -50,4 +50,4 @@ def _made(work: list[tuple[Any, ...]], workers: int) -> Iterator[tuple[int, dict
         futures = {pool.submit(pick_ahead, *one): at for at, one in enumerate(work)}
         yield from ((futures[future], future.result()) for future in as_completed(futures))
     finally:
-        pool.shutdown(cancel_futures=True)  # of use where this is interrupted
+        pool.shutdown(cancel_futures=True)  # matters if this is interrupted

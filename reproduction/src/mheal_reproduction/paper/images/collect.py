@@ -1,4 +1,4 @@
-"""Adds the rows of Tables 3 to 5 that are missing."""
+"""Measure the missing rows of Tables 3 to 5."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from .unfinished import Unfinished, Unit
 
 
 def protocol(size: Size) -> dict[str, Any]:
-    """What rows depend on, beside the key."""
+    """The settings that rows depend on, beside their key."""
     return PROTOCOL | {"extra": EXTRA} | size.protocol()
 
 
@@ -26,12 +26,12 @@ def collect(
     kind: str, name: str, rows: RawRows, data: Path | None, seeds: range, titles: list[str], size: Size,
     progress: Progress,
 ) -> None:  # fmt: skip
-    """Add the rows of a dataset that are missing, one for each method and seed; all runs proceed side by side."""
+    """Add the missing rows of a dataset, one for each method and seed; all runs proceed together."""
     task = Task.load(name, kind, data, size)
     units = [(title, seed) for title in titles if title in task.methods for seed in seeds]
     missing = [unit for unit in units if not rows.has(name, unit[0], kind, unit[1])]
     unfinished = Unfinished(rows.file.parent / "unfinished" / name)
-    for unit in set(units) - set(missing):  # where a run was killed between its row and this
+    for unit in set(units) - set(missing):  # if the last run was killed after a row was written and before this
         unfinished.forget(unit)
     if not missing:
         unfinished.end()

@@ -1,10 +1,9 @@
 """The protocol of Tables 3, 4 and 5: networks that learn from few labelled images, picked by every method.
 
-What the paper leaves open is set here and in the modules beside, alike for every method. The first labels are drawn at
-random and count. Every network starts from scratch at each number of labels, with a recipe that depends on the dataset
-and that number alone. Accuracy is that of the network without dropout on the official test set. The kind of the pool is
-"clean" in Table 3, "repeated" in Table 4 (10,000 images are there twice) and "noisy" in Table 5 (the copies have wrong
-labels).
+What the paper leaves open is set in this folder, in the same way for every method. The first labels are random and
+count. At each number of labels a network is trained from scratch, with a recipe that depends only on the dataset and
+that number. Accuracy is that of the network without dropout on the official test set. The pool is "clean" in Table 3,
+"repeated" in Table 4 (10,000 images occur twice) and "noisy" in Table 5 (the copies have wrong labels).
 """
 
 from pathlib import Path

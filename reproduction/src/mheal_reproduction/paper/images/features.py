@@ -1,8 +1,8 @@
 """Features that methods of Tables 3, 4 and 5 pick from, learnt from the images alone and saved beside them.
 
-Codes of an autoencoder that sees the images a little moved, and of DEC after it; for photographs features of SimCLR,
-their 128 principal columns. Autoencoders are trained five times and shared by seeds 5 apart, SimCLR once. Features have
-16 bits a number.
+They are codes of an autoencoder trained on slightly shifted and rotated images, before and after DEC, and for
+photographs the first 128 principal components of SimCLR's features. Five autoencoders are trained; seeds that differ by
+5 share one. SimCLR is trained once. Features are stored with 16 bits per number.
 """
 
 import json
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 
 
 class Features:
-    """The features of one dataset; `folder` keeps them, None does not."""
+    """The features of one dataset; they are saved in `folder`, or not at all if it is None."""
 
     def __init__(
         self, name: str, images: Images, classes: int, folder: Path | None, size: Size = FULL,
@@ -57,7 +57,7 @@ class Features:
         return self._found[kind, _member(kind, seed)]
 
     def ready(self, kind: str, seed: int) -> bool:
-        """Whether these features need no learning."""
+        """Whether these features are learnt already."""
         self._read(kind, _member(kind, seed))
         return (kind, _member(kind, seed)) in self._found
 
@@ -99,7 +99,7 @@ class Features:
                 self._found[kind, member] = stored["features"].astype(np.float32)
 
     def _made(self, kind: str) -> dict[str, Any]:
-        """What features of a kind depend on, beside the images and the seed."""
+        """The settings that features of a kind depend on, beside the images and the seed."""
         about = self.size.simclr() if kind == "simclr" else self.size.autoencoder(self.name)
         return {"mheal": self.version} | about
 

@@ -18,7 +18,7 @@ Losses = Mapping[str, Mapping[int, Sequence[float]]]  # title → seed → accur
 
 
 def lost(kind: str, name: str, found: Measured, clean: Measured, counterparts: Counterparts) -> str:
-    """The paper's claims, then a row for each method: its loss at each number of labels, the paper's and ours."""
+    """The tables of the paper's claims, and of each method's loss at each number of labels, the paper's and ours."""
     places = [n for n in BUDGETS[name] if n in found.columns(name) and n in clean.columns(name)]
     if not places:
         return "There is no clean run to compare with."
@@ -63,7 +63,7 @@ def _claims(paper: Mapping[str, float], losses: Losses, counterparts: Counterpar
 
 
 def mheal_loss(kind: str, name: str, found: Measured, clean: Measured) -> tuple[Floats, str]:
-    """What MHEAL loses on average, one value a seed, and whether that is little."""
+    """MHEAL's average loss, one value per seed, and the verdict on whether it is little."""
     places = BUDGETS[name]
     here, there = accuracies(kind, name)["MHEAL"], accuracies("clean", name)["MHEAL"]
     ours = np.array([np.mean(lost) for lost in found.change(clean, name, PAPER, places).values()])
@@ -71,7 +71,7 @@ def mheal_loss(kind: str, name: str, found: Measured, clean: Measured) -> tuple[
 
 
 def _little(ours: Floats, printed: float) -> str:
-    """At most a point more than the paper's."""
+    """The verdict on "loses little": on average at most a point more than in the paper."""
     spare = ours - (printed - CLOSE)
     answer = "yes" if spare.mean() >= -1e-9 else above(spare)
     return verdict([answer], len(ours))
@@ -83,7 +83,7 @@ def _least(losses: Mapping[str, float]) -> str:
 
 
 def shares(kind: str, name: str, found: Measured, counterparts: Counterparts) -> str:
-    """A row for each method: of its labels, the share that are copies, or wrong."""
+    """The table of each method's share of labels that are copies, or wrong."""
     measure, budgets = SHARES[kind][0], BUDGETS[name]
     found_shares = {
         title: [found.values(name, title, n, measure) for n in budgets] for title in expected(name, counterparts)

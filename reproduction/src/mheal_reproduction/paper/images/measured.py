@@ -1,4 +1,4 @@
-"""What was measured for Tables 3, 4 and 5, by what it is about."""
+"""The measurements of Tables 3, 4 and 5, looked up by dataset, method and number of labels."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from .published import BUDGETS
 
 
 class Measured:
-    """The rows, by what they are about."""
+    """The rows, looked up by dataset, method and number of labels."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = list(rows)
@@ -23,7 +23,7 @@ class Measured:
         self.datasets = [name for name in BUDGETS if any(row["dataset"] == name for row in self.rows)]
 
     def by_seed(self, name: str, title: str, n: int, measure: str = "accuracy") -> dict[int, float]:
-        """What was measured with n labels, by seed; {} if nothing was."""
+        """The measurements with n labels, by seed; {} if there are none."""
         return self._found.get((name, title, measure, n), {})
 
     def values(self, name: str, title: str, n: int, measure: str = "accuracy") -> Floats:
@@ -42,7 +42,7 @@ class Measured:
         return {seed: [now[seed] - then[seed] for now, then in pairs] for seed in sorted(seeds)}
 
     def seeds(self, name: str, title: str) -> int:
-        """How many a method has."""
+        """The number of seeds of a method."""
         return sum((row["dataset"], row["method"]) == (name, title) for row in self.rows)
 
     def columns(self, name: str) -> list[int]:
@@ -50,7 +50,7 @@ class Measured:
         return sorted({key[3] for key in self._found if (key[0], key[2]) == (name, "accuracy")})
 
     def after_start(self, name: str) -> list[int]:
-        """The same without those at which all methods of a seed agree, because none has picked yet."""
+        """The same without those at which all methods of a seed have the same labels, because none has picked yet."""
         return [n for n in self.columns(name) if not self._alike(name, n)]
 
     def _alike(self, name: str, n: int) -> bool:

@@ -1,12 +1,12 @@
 """The methods of Tables 3, 4 and 5: which strategy picks, how often, and from what.
 
 Methods that use no model make all their picks from features; Hierarchical also uses the labels of its earlier picks.
-Methods that query the model pick 10 labels a round on MNIST, as Gal et al. do. There they consider 10,000 images drawn
-at random if they need twenty draws of the dropout (and CDAL+RL, which compares all pairs), else all. On CIFAR they
-start with as many random labels as the first column has, because a network trained on 20 photographs predicts at
-random, and then pick all labels up to the next column. CDAL+RL and VAAL, which train a network of their own, do so
-everywhere. "MHEAL with model" needs no random labels: it starts as MHEAL does. K-medoids considers 10,000 rows drawn
-at random, so with as many labels it is Random, or nearly.
+Methods that query the model pick 10 labels per round on MNIST, as Gal et al. do. There they consider all images; those
+that sample the dropout twenty times, and CDAL+RL, which compares all pairs, consider 10,000 random images. On CIFAR
+they start with as many random labels as the first column has, because a network trained on 20 photographs predicts at
+random. Then they pick all labels up to the next column. CDAL+RL and VAAL, which train a network of their own, do so on
+every dataset. "MHEAL with model" needs no random labels; it starts as MHEAL does. K-medoids considers 10,000 random
+rows, so with as many labels it is close to Random.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def methods(name: str, image_shape: tuple[int, int, int] | None = None, size: Si
     if few:
         return found | {"MHEAL with model": Method(both)}
     for title in ("BatchBALD", "BADGE", "MHEAL (paper), codes", "Core-set, codes", "TypiClust", "MaxHerding"):
-        del found[title]  # too expensive with thousands of labels, or better on the features below
+        del found[title]  # too slow with thousands of labels, or better on the features below
     strategies = {"K-means": "kmeans", "Core-set": "coreset", "TypiClust": "typiclust", "MaxHerding": "maxherding"}
     for title, strategy in strategies.items():
         found[f"{title}, SimCLR"] = model_free(strategy, "simclr")

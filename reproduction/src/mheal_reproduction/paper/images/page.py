@@ -196,7 +196,7 @@ were chosen with labels of training images of MNIST and CIFAR-10 (`benchmarks/la
 
 
 def _rivals(ours: str, other: str) -> bool:
-    """Whether two methods are compared: those on the same features, and those that both query the model."""
+    """Whether two methods are compared: they use the same features, or both query the model."""
     same = other == RANDOM or other.endswith(SIMCLR) == ours.endswith(SIMCLR)
     return same or (ours in QUERYING and other in QUERYING)
 

@@ -33,7 +33,7 @@ STRONG = {
     QUERIES + SIMCLR: ("#000000", "*", "--"), PAPER: ("#D55E00", "o", "-"), RANDOM: ("#999999", "s", "-"),
 }  # fmt: skip
 COLOURS, DASHES, MARKERS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9"), ("-", "--", ":"), "^v<>pPXhd*8H"
-BANDED = 3  # seeds; the interval of two covers the picture
+BANDED = 3  # fewest seeds for a band; the interval of two seeds would fill the picture
 HEIGHT, LABEL = 4.0, 0.18  # inches: of a panel, and of a method's name in it
 
 Curve = dict[int, Floats]  # number of labels → a value a seed
@@ -41,7 +41,7 @@ Look = tuple[str, str, str]  # colour, marker, dashes
 
 
 def figure_number(kind: str, name: str) -> int:
-    """The paper's: 13 to 15 are clean, 16 to 18 repeated, 19 to 21 noisy."""
+    """The paper's number of the figure: 13 to 15 are clean, 16 to 18 repeated, 19 to 21 noisy."""
     return 13 + len(BUDGETS) * KINDS.index(kind) + list(BUDGETS).index(name)
 
 
@@ -111,7 +111,7 @@ def _panels(titles: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _looks(panels: Iterable[Sequence[str]]) -> dict[str, Look]:
-    """How each line is drawn; those of different panels may look alike."""
+    """The look of each line, which is unique within a panel."""
     looks = {}
     for panel in panels:
         for i, title in enumerate(title for title in panel if title not in STRONG):
@@ -152,7 +152,7 @@ def _dress(ax: Any, columns: Sequence[int]) -> None:
 
 
 def _write_names(ax: Any, lines: Mapping[str, Curve], looks: Mapping[str, Look]) -> None:
-    """Name each line beside its end: names keep the order of the ends, and are as far apart as they are high."""
+    """Name each line beside its end; names have the order of the ends and do not overlap."""
     bottom, top = ax.get_ylim()
     ends = {title: float(curve[max(curve)].mean()) for title, curve in lines.items()}
     order = sorted(ends, key=lambda title: -ends[title])

@@ -20,12 +20,14 @@ def image_pool(labels: Rows, kind: str, seed: int) -> ImagePool:
     if kind == "noisy":
         classes = int(labels.max()) + 1
         given = (given + rng.integers(1, classes, len(given))) % classes  # any class but the right one
-    order = rng.permutation(len(rows) + len(copied))  # else a strategy that takes the first of equals picks no copy
+    order = rng.permutation(
+        len(rows) + len(copied)
+    )  # shuffled, because a strategy that takes the first of equal rows would otherwise never pick a copy
     return ImagePool(np.append(rows, copied)[order], np.append(labels, given)[order])
 
 
 def share_of_copies(pool: ImagePool, picks: Rows) -> float:
-    """Share of the labels that were spent on an image that was labelled before."""
+    """Share of the labels that were spent on a second copy of a labelled image."""
     return 1 - len(np.unique(pool.images[picks])) / len(picks)
 
 

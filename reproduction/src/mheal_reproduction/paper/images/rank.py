@@ -1,4 +1,4 @@
-"""Is MHEAL the best of the paper's methods? Compared at each number of labels, for Tables 3, 4 and 5."""
+"""Whether MHEAL is the best of the paper's methods at each number of labels, for Tables 3, 4 and 5."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from .words import above, verdict
 
 
 class Place(NamedTuple):
-    """MHEAL (paper) at a number of labels.
+    """The comparison of MHEAL (paper) with the other methods at one number of labels.
 
     gains : its accuracy minus that of each other method, one for each seed that both have
     random : the same against Random
@@ -50,7 +50,7 @@ def places_of(found: Measured, name: str, counterparts: Counterparts) -> list[Pl
 
 
 def most_seeds(places: Sequence[Place]) -> int:
-    """The seeds of the comparison that has most."""
+    """The largest number of seeds of any comparison."""
     return max((len(gain) for place in places for gain in place.gains.values()), default=0)
 
 

@@ -1,4 +1,4 @@
-"""How large a run of Tables 3, 4 and 5 is."""
+"""The size of a run of Tables 3, 4 and 5: images, labels, and lengths of training."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -7,12 +7,12 @@ from typing import Any
 from ...networks.recipes import Recipe, cifar, mnist
 from .published import BUDGETS
 
-RATES = {"cifar10": 0.1, "cifar100": 0.1}  # of the autoencoder's learning: the usual 1 often diverges on photographs
+RATES = {"cifar10": 0.1, "cifar100": 0.1}  # the autoencoder's learning rate; the usual 1 often diverges on photographs
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a quick run makes smaller.
+    """The settings that a quick run makes smaller.
 
     columns : numbers of labels at which networks are tested, by dataset
     images : of the training set and of the test set, the first ones; None: all
@@ -36,12 +36,12 @@ class Size:
     simclr_columns: int = 128
 
     def recipe(self, name: str, labels: int) -> Recipe:
-        """How networks are trained with so many labels: it depends on the dataset and their number alone."""
+        """The recipe of networks, which depends only on the dataset and the number of labels."""
         recipe = mnist() if name == "mnist" else cifar(labels)
         return recipe if self.steps is None else replace(recipe, steps=self.steps, warm_up=0)
 
     def autoencoder(self, name: str) -> dict[str, Any]:
-        """What the autoencoder's features depend on, beside images and seed."""
+        """The settings that the autoencoder's features depend on, beside images and seed."""
         return {
             "epochs": self.autoencoder_epochs[name],
             "batches": self.dec_batches,
@@ -50,11 +50,11 @@ class Size:
         }
 
     def simclr(self) -> dict[str, Any]:
-        """What SimCLR's features depend on, beside the images."""
+        """The settings that SimCLR's features depend on, beside the images."""
         return {"epochs": self.simclr_epochs, "width": self.simclr_width, "columns": self.simclr_columns}
 
     def protocol(self) -> dict[str, Any]:
-        """All of it, as rows have it in common."""
+        """All settings, as they are stored in protocol.json."""
         found: dict[str, Any] = {"simclr": self.simclr(), "vaal": {"batches": self.vaal_batches}}
         for name, columns in self.columns.items():
             recipes = {n: asdict(self.recipe(name, n)) for n in columns}

@@ -1,4 +1,4 @@
-"""A dataset with the runs of Tables 3, 4 and 5 on it, and the networks that are trained for them."""
+"""The runs of Tables 3, 4 and 5 on one dataset, and the training of their networks."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ AT_ONCE = {"cnn": 20, "resnet20": 9}  # networks that are trained side by side
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A dataset and a kind of pool, with what all runs share."""
+    """A dataset and a kind of pool, and the data that all runs on it share."""
 
     name: str
     kind: str
@@ -63,7 +63,7 @@ class Task:
         return Run(method.acquisition, pool, X, budgets, first, seed, log, ahead)
 
     def prepare(self, units: list[Unit], progress: Progress) -> None:
-        """Get the features that these runs use."""
+        """Read or learn the features that these runs use."""
         kinds = {self.methods[title].features for title, _ in units} - {"none", "pixels"}
         self.features.prepare(sorted(kinds), sorted({seed for _, seed in units}), progress)
 
@@ -80,10 +80,10 @@ class Task:
 
 
 class Trainers(ExitStack):
-    """Trains networks of a task: a trainer for each recipe, made when it is needed. Use it in a `with` statement."""
+    """Trains the networks of a task, with a trainer for each recipe. Use it in a `with` statement."""
 
     def __init__(self, task: Task, usual: int) -> None:
-        """`usual` is how many networks are often wanted at a time."""
+        """`usual` is the usual number of networks that are trained at a time."""
         super().__init__()
         self.task, self.usual = task, max(1, usual)
         images = TrainingImages.load(task.images, default_device(task.images))

@@ -1,4 +1,4 @@
-"""Files of runs of Tables 3, 4 and 5 while they are unfinished: picks, logs, and the protocol of the run."""
+"""The files of unfinished runs of Tables 3, 4 and 5: picks, logs, and the protocol of the run."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ Unit = tuple[str, int]  # title of a method, and seed
 
 
 class Unfinished:
-    """The files of one dataset, in a folder that is there while they are."""
+    """The files of one dataset, in a folder that exists while runs are unfinished."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class Unfinished:
             part.write_text(json.dumps({n: rows.tolist() for n, rows in picks.items()}), encoding="utf-8")
 
     def picks(self, unit: Unit) -> dict[int, Rows] | None:
-        """The picks of a run that were made ahead, if they are there."""
+        """The picks of a run that were made ahead; None if there are none."""
         file = self._picks(unit)
         if not file.exists():
             return None

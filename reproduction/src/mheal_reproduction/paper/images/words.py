@@ -9,12 +9,12 @@ from mheal.evaluate.statistics import t_interval
 from ...report import Floats, compare, percent
 from .titles import Counterparts, titles
 
-CLOSE = 0.01  # a number no farther from the paper's is as printed
-NARROW = 0.02  # half the width of an interval that may hold the paper's number: a wide one holds any
+CLOSE = 0.01  # largest difference at which a number counts as the paper's
+NARROW = 0.02  # largest half width of an interval that counts if it has the paper's number
 
 
 def expected(name: str, counterparts: Counterparts) -> list[str]:
-    """The methods that a dataset has."""
+    """The methods that are run on a dataset."""
     return [title for title in counterparts if title in titles(name)]
 
 
@@ -26,7 +26,7 @@ def above(differences: Floats) -> str:
 
 
 def against(values: Floats, printed: float) -> str:
-    """≈ for as printed: within a point, or within the 95 % interval of the mean if that is narrow; else points off."""
+    """≈ if within a point of the paper's, or if a narrow 95 % interval has it; otherwise the difference in points."""
     off = values.mean() - printed
     half = t_interval(values)[1]
     close = max(CLOSE, half) if half <= NARROW else CLOSE  # NaN for one seed
@@ -34,7 +34,7 @@ def against(values: Floats, printed: float) -> str:
 
 
 def verdict(answers: Sequence[str], seeds: int) -> str:
-    """The verdict on a claim from all answers, which rest on at most so many seeds; one seed refutes nothing."""
+    """The verdict on a claim from all answers; `seeds` is the largest number of seeds, and one seed refutes nothing."""
     found = set(answers)
     if not found:
         return "not judged"

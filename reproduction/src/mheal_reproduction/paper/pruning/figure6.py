@@ -94,10 +94,10 @@ Share alive, averaged over the reported rounds, 95 % t interval of the paired di
 {table(["mode", "paper", "ours", "verdict"], verdicts)}
 
 ## By what factor?
-Rounds until 10 % of the hyperplanes are left, IWAL's over MHEAL's: median over the shuffles. 1 is no difference. If
-every hyperplane showed its expected loss, the two constants 10 and 3.333 would give 3 on any data; the noise of short
-streams moves it either way. "–": in half of the shuffles or more, one of the two never reaches it. After t rounds a
-cluster has seen about t/3 rows, so in the last two modes 0.33 is no difference per row seen.
+The table has the rounds until 10 % of the hyperplanes are left, IWAL's divided by MHEAL's, median over the shuffles. 1
+is no difference. If every hyperplane had its expected loss, the constants 10 and 3.333 would give 3 on any data; on
+short streams noise changes this in both directions. "–" means that in at least half of the shuffles one of them never
+gets there. After t rounds a cluster has seen about t/3 rows, so in the last two modes 0.33 is no difference per row.
 
 {table(["dataset", *MODES], speed)}
 
@@ -113,7 +113,7 @@ clusters (in brackets: hyperplanes within r of the best one):
 
 {table(["dataset", "whole stream", "inside clusters"], theta)}
 
-Where the ball is the whole class, r does not bind and θ carries no information. On the other datasets,
+Where all hyperplanes are within r of the best one, θ says nothing. On the other datasets,
 {_theta_verdict(values, sizes(quick)["hyperplanes"])}.
 
 ## Share alive, %
@@ -129,7 +129,7 @@ def faster(values: Values, name: str, mode: str) -> str:
 
 
 def speed_up(values: Values, name: str, mode: str) -> float:
-    """Rounds until a tenth is left, IWAL's over MHEAL's: median; infinite where too few shuffles get there."""
+    """Rounds until a tenth is left, IWAL's over MHEAL's: the median, infinite if too few shuffles reach it."""
     iwal, mheal = (np.nan_to_num(values(name, mode, who, "rounds", 0.1), nan=np.inf) for who in MODES[mode])
     some = np.isfinite(np.minimum(iwal, mheal))  # at least one of them got there
     return float(np.median(iwal[some] / mheal[some])) if 2 * some.sum() > len(some) else np.inf

@@ -71,7 +71,7 @@ def _survival(stream: Stream, pruning: Pruning) -> float:
 
 
 def _pooled(stream: Stream, pruning: Pruning) -> Iterator[int]:
-    """At each reported round, the hypothesis of smallest loss over all clusters among those alive in any of them."""
+    """At each reported round, the hypothesis of smallest total loss among those alive in at least one cluster."""
     weights, total, start = pruning.weights, np.zeros(len(stream.hyperplanes)), 0
     for t in stream.rounds:
         rows = slice(start, t)
@@ -105,9 +105,9 @@ Protocol: `mheal_reproduction.paper.pruning.streams`; modes: `mheal_reproduction
 
 ![Test error against rounds](figure7.png)
 
-In the modes with clusters, "MHEAL" uses a hyperplane of its own for the rows of each cluster; "{POOLED}" uses one
-hyperplane for all rows. Three hyperplanes make a richer classifier than one, so only the pooled one is a fair
-comparison. `literal` and `excess` have no clusters.
+In the modes with clusters, "MHEAL" has a hyperplane for each cluster, and "{POOLED}" has one hyperplane for all rows.
+Three hyperplanes make a richer classifier than one, so only "{POOLED}" is a fair comparison with IWAL. `literal` and
+`excess` have no clusters.
 
 ## Is MHEAL's error below IWAL's?
 Test error, averaged over the reported rounds and at the end of the stream; 95 % t interval of the paired difference:

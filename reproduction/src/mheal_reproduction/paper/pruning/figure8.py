@@ -97,7 +97,7 @@ labels in {first["control"].count("no")}.
 {opening(seeds, quick)} The claim is that MHEAL needs fewer labels than IWAL on all six datasets.
 Protocol: `mheal_reproduction.paper.pruning.streams`; modes: `mheal_reproduction.theory.pruning`. Every mode queries
 labels as IWAL does, with probability p_t, and weights them by 1/p_t. Losses are scaled to [0, 1], and the thresholds
-apply to scaled losses. "{PASSIVE}" queries each label of the stream and prunes nothing: plain random sampling. In
+apply to scaled losses. "{PASSIVE}" queries every label of the stream and prunes nothing; it is random sampling. In
 `control` and `true-iwal` MHEAL uses three hyperplanes, one for each cluster, against IWAL's one.
 
 ![Test error against labels](figure8.png)

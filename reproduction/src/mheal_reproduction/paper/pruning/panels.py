@@ -1,4 +1,4 @@
-"""A picture of many small panels: one row a mode, one column a dataset, one line a learner."""
+"""A picture of many small panels, with a row for each mode, a column for each dataset and a line for each learner."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,9 +1,9 @@
 """The protocol that Figures 6, 7 and 8 share: a dataset as a stream of rows, hyperplanes, clusters.
 
-The paper gives neither splits nor scaling nor repetitions. Here: rows with missing values are dropped; two
-classes (shuttle: the first against the rest, covtype: the second); at most 20,000 rows, half the stream and half the
-test set; columns standardised on the stream and divided by √d, so that margins are of order 1. Every seed draws its own
-rows, order, hyperplanes and random numbers for the queries.
+The paper gives neither splits nor scaling nor repetitions. Here rows with missing values are dropped. There are two
+classes; on shuttle the first class is compared with the rest, on covtype the second. At most 20,000 rows are used, half
+as the stream and half as the test set. Columns are standardised on the stream and divided by √d, so that margins are of
+order 1. Every seed draws its own rows, order, hyperplanes and random numbers for the queries.
 """
 
 from collections.abc import Callable, Iterator
@@ -89,7 +89,7 @@ class Stream:
         return [(self.X_test[part], self.y_test[part]) for part in parts]
 
     def score(self, table: Float64, winners: Rows) -> npt.NDArray[Any]:
-        """What the hypotheses in use, (clusters or 1, rounds), have in a table by cluster; weighted by mass."""
+        """The values in `table` of the hypotheses in use, (clusters or 1, rounds), averaged by the clusters' mass."""
         used = np.broadcast_to(winners, (CLUSTERS, winners.shape[1]))
         return self.mass @ np.take_along_axis(table, used, axis=1)
 
@@ -101,7 +101,7 @@ class Stream:
 
     @property
     def rounds(self) -> list[int]:
-        """The rounds that are reported."""
+        """The rounds at which results are reported."""
         return [t for t in ROUNDS if t < len(self.X)] + [len(self.X)]
 
 

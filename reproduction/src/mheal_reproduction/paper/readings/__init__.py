@@ -1,1 +1,1 @@
-"""Readings: Table 3 on MNIST under every reading of Algorithm 2 that the paper leaves open."""
+"""Readings: Table 3 on MNIST, with different choices for what the paper leaves open in Algorithm 2."""

@@ -1,4 +1,4 @@
-"""Measures rows of the readings: picks, then the accuracy of networks or a support vector machine."""
+"""Measure rows of the readings: picks, then the accuracy of networks or of a support vector machine."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -30,7 +30,7 @@ AT_ONCE = 8  # networks that a GPU trains side by side: those of two rows
 
 
 class Bench:
-    """The images, and what is needed to measure rows. `folder` keeps learnt features."""
+    """Images, features and clusters that are needed to measure rows; learnt features are saved in `folder`."""
 
     def __init__(self, arrays: Iterable[npt.NDArray[Any]], folder: Path | None, quick: bool, progress: Progress):
         self.images, self.labels, self.test_images, self.test_labels = arrays
@@ -43,7 +43,7 @@ class Bench:
 
     @classmethod
     def load(cls, data: Path | None, folder: Path | None, quick: bool, progress: Progress) -> "Bench":
-        """Read the images. Learnt features are kept beside them, unless another folder is named."""
+        """Read the images. Learnt features are saved beside them, unless another folder is given."""
         size = size_of(quick)
         beside = datasets.path("mnist", data).parent / "features" if size.keep_features else None
         return cls((array[: size.images] for array in datasets.load("mnist", data)), folder or beside, quick, progress)
@@ -77,12 +77,12 @@ class Bench:
         ]
 
     def ready(self, unit: Key) -> bool:
-        """Whether this row needs no features that are to be learnt first."""
+        """Whether the features of this row are available without learning."""
         reading = self.readings.get(unit[2])
         return reading is None or self.spaces.ready(reading.space, unit[3])
 
     def picks(self, method: str, reading: Reading | None, n: int, seed: int) -> Rows:
-        """n rows to label, those of the start first."""
+        """n rows to label, beginning with those of the start."""
         order = np.random.default_rng(seed).permutation(len(self.images))
         if reading is None:
             return order[:n]
@@ -95,7 +95,7 @@ class Bench:
         return np.append(first, more)
 
     def _in_rounds(self, method: str, reading: Reading, seed: int) -> dict[int, Classifier]:
-        """Networks of which each one's features, from the labels so far, decide on the next labels."""
+        """Train networks in turn; the features of each, trained on the labels so far, are used for the next picks."""
         picks = np.random.default_rng(seed).permutation(len(self.images))[:FIRST]
         (network,), networks = self._train([picks], [seed]), dict[int, Classifier]()
         for n in self.budgets:
@@ -124,7 +124,7 @@ class Bench:
         return self._pixels.like(self.test_images)
 
     def _train(self, picks: list[Rows], seeds: list[int]) -> list[Classifier]:
-        """A network for each set of labels; it starts as those of Table 3."""
+        """Train a network for each set of labels, from the same initial weights as in Table 3."""
         if not picks:
             return []
         sets = [(rows, self.labels[rows]) for rows in picks]
@@ -138,7 +138,7 @@ class Bench:
         return float(network.accuracy(self._tests, self.test_labels))
 
     def _accuracy_of_draws(self, network: Classifier) -> float:
-        """That of the mean over draws of the dropout, as Gal et al. (2017) test."""
+        """Accuracy of the mean probabilities over samples of the dropout, as Gal et al. (2017) test."""
         found = network.samples(self._tests, DRAWS, seed=0).mean(axis=0).argmax(axis=1)
         return float((found == self.test_labels).mean())
 

@@ -1,8 +1,9 @@
-"""Table 3 on MNIST under the readings of Algorithm 2 that the paper leaves open (§7.5).
+"""Table 3 on MNIST with different choices for what the paper leaves open in Algorithm 2 (§7.5).
 
-The images, the networks and their recipe, and the 20 random labels of a warm start are those of Table 3. For each
-reading there is a control: as many rows of each cluster, drawn at random, so that the difference is what the energy
-adds to the clusters. A support vector machine on pixels, which takes seconds, learns from every reading, too.
+A reading is one combination of choices: number of clusters, start, features, quota. The images, the networks and their
+recipe, and the 20 random labels of a warm start are those of Table 3. Each reading has a control, which takes as many
+random rows of each cluster; the difference is what the energy adds. A support vector machine on pixels, which takes
+seconds, is trained on the same labels.
 """
 
 from pathlib import Path
@@ -23,7 +24,9 @@ from .protocol import SEEDS, protocol
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
     """Measure what is missing, and write rows.jsonl, README.md and pictures into `out`."""
     rows = RawRows(out, "readings", protocol(quick))
-    spaces = [space for space in SPACES if quick or gpu() or space not in LEARNT]  # which take hours without a GPU
+    spaces = [
+        space for space in SPACES if quick or gpu() or space not in LEARNT
+    ]  # without a GPU, features that take hours to learn are left out
     parts = [part for group in ordered_groups(seeds or (1 if quick else SEEDS), spaces) for part in group]
     missing = [left for part in parts if (left := [unit for unit in part if not rows.has(*unit)])]
     total = sum(map(len, parts))

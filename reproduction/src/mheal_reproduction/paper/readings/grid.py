@@ -1,4 +1,4 @@
-"""The readings that are compared, and the order in which they are measured: what tells most comes first."""
+"""The readings that are compared, and the order in which they are measured: the most informative first."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,8 +12,8 @@ CLUSTERS: tuple[int | None, ...] = (10, 20, 50, 100, 200, None)  # None: as many
 STARTS = ("cold", "warm")
 RANDOM_SEEDS = 20  # of Random with a support vector machine, which takes a second
 PIXELS = ("unit pixels", "pixels")
-LEARNT = ("DEC codes", "moved codes")  # by autoencoders that are trained for hours without a GPU
-PENULTIMATE = "penultimate features"  # of the network that learnt the labels so far
+LEARNT = ("DEC codes", "moved codes")  # features of autoencoders, which take hours to train without a GPU
+PENULTIMATE = "penultimate features"  # features of the network that is trained on the labels so far
 SPACES = ("codes", *PIXELS, *LEARNT, PENULTIMATE)
 NETWORK, SVM, LOGISTIC = "network", "SVM", "logistic regression"
 EQUAL, BY_SIZE = "equal", "by size"  # quotas: rows of each cluster
@@ -21,12 +21,12 @@ FIRST_CLUSTERS: tuple[int | None, ...] = (10, 100, None, 50, 200, 20)  # in the 
 
 
 class Reading(NamedTuple):
-    """What the paper leaves open, and the classifier that learns from the labels.
+    """One choice for everything that the paper leaves open, and the classifier that is trained on the labels.
 
-    space : what the algorithm picks from
-    clusters : how many; None: as many as labels
+    space : features that the algorithm picks from
+    clusters : number of clusters; None: as many as labels
     start : "warm": 20 random labels come first and count, "cold": all labels are picked
-    quota : of each cluster: "equal", or "by size", in proportion to its rows
+    quota : picks of each cluster: "equal", or "by size", in proportion to its rows
     """
 
     learner: str
@@ -37,12 +37,12 @@ class Reading(NamedTuple):
 
     @property
     def setting(self) -> str:
-        """As the rows name it."""
+        """The text by which rows name this reading."""
         return f"{self.learner}, {self.space}, k = {k_text(self.clusters)}, {self.start}{self._other_quota}"
 
     @property
     def features(self) -> str:
-        """As pages name what the algorithm picks from, with a quota that is not the usual one."""
+        """The text by which pages name the features, and the quota if it is not the usual one."""
         return self.space + self._other_quota
 
     @property
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
     @property
     def columns(self) -> Row:
-        """As columns of a row."""
+        """The reading as columns of a row."""
         values = (self.learner, self.space, k_text(self.clusters), self.start, self.quota)
         return dict(zip(self._fields, values, strict=True))
 
@@ -78,7 +78,7 @@ def k_text(clusters: int | None) -> str:
 
 
 def random_setting(learner: str) -> str:
-    """Random uses no clusters, and picks at random from the start."""
+    """The setting of Random in the rows, which has no clusters and a cold start."""
     return f"{learner}, all rows"
 
 

@@ -1,4 +1,4 @@
-"""The rows of the readings, by what they are about, and what is compared."""
+"""The rows of the readings, looked up by method, setting and seed, and their comparisons."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class Found:
         return np.array([mine[seed] - theirs[seed] for seed in both]).reshape(len(both), len(self.budgets))
 
     def standing(self, reading: Reading) -> "Standing":
-        """A reading beside Random, the control and the paper's numbers."""
+        """The comparison of a reading with Random, the control and the paper's numbers."""
         ours = (PAPER, reading.setting)
         means = (self.curves(*who).mean(axis=1) for who in (ours, (RANDOM, random_setting(reading.learner))))
         random = Difference.of(*means)
@@ -52,7 +52,7 @@ class Found:
 
 
 def compared(found: Found, learner: str) -> list["Standing"]:
-    """Readings that can be compared with Random; where some have several seeds, these alone."""
+    """Readings that can be compared with Random; if some have several seeds, only these."""
     standings = [found.standing(one) for one in found.readings if one.learner == learner]
     most = max((one.random.seeds for one in standings), default=0)
     return [one for one in standings if one.random.seeds >= min(most, 2) > 0]
@@ -116,7 +116,7 @@ class Standing(NamedTuple):
 
 
 def with_random(rows: Sequence[Row], table3: Iterable[Row]) -> list[Row]:
-    """The rows, and those of Random with the network in Table 3 at the same numbers of labels, under other seeds."""
+    """The rows, and the rows of Random in Table 3 at the same numbers of labels, with other seeds."""
     if not rows:
         return []
     budgets, setting = list(rows[0]["accuracy"]), random_setting(NETWORK)

@@ -188,7 +188,7 @@ def _by_labels(found: Found, standings: Sequence[Standing]) -> str:
 
 
 def _draws(rows: Sequence[Row]) -> str:
-    """How a network tested by the mean of draws of its dropout compares with one pass without dropout."""
+    """The section that compares the mean of dropout samples with one pass without dropout."""
     some = [row for row in rows if "accuracy_of_draws" in row]
     if not some:
         return ""
@@ -231,6 +231,6 @@ def _missing(rows: Sequence[Row], seeds: int) -> str:
     parts = ", ".join(f"{n} of {space}" for space, n in spaces.items())
     counts = " and ".join(f"{n} with the {kind}" for kind, n in kinds.items())
     return f"""Missing of {len(wanted):,} rows ({seeds} seeds): {counts}.
-By features: {parts}. DEC's and moved codes need a GPU to be learnt. The run resumes with
-`make reproduce NAME=readings`, and on a GPU with `scripts/sweep.py`, which measures in several processes. What tells
-most comes first."""
+By features: {parts}. DEC codes and moved codes take hours to learn without a GPU. The run resumes with
+`make reproduce NAME=readings`, or on a GPU with `scripts/sweep.py`, which measures in several processes. The most
+informative rows come first."""

@@ -20,8 +20,8 @@ from .grid import CONTROL, EQUAL
 
 Rows = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
-RUNS = 10  # clusterings of which the best is kept, with at most MANY clusters
-KEPT = 32  # clusterings in memory
+RUNS = 10  # runs of which the best is kept, for at most MANY clusters
+KEPT = 32  # clusterings kept in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def picks_in(
 def paper_picks(
     X: npt.NDArray[Any], n: int, labeled: Rows, found: Clustering, scaling: Scaling, rng: np.random.RandomState
 ) -> Rows:
-    """n rows by Algorithm 2 in these clusters: those that `PaperMHEAL` picks where it finds the same clusters."""
+    """n rows by Algorithm 2 in these clusters, the same rows as `PaperMHEAL` picks if it finds these clusters."""
     with open_rows(X, scaling) as store:
         return _spread(store.unit() if scaling == "unit" else store, n, labeled, found.labels, found.centers, rng)
 
@@ -66,7 +66,7 @@ def paper_picks(
 def picks_by_size(
     X: npt.NDArray[Any], n: int, labeled: Rows, found: Clustering, scaling: Scaling, rng: np.random.RandomState
 ) -> Rows:
-    """The same, but each cluster has a quota in proportion to its size: Algorithm 2 in one cluster after another."""
+    """As `paper_picks`, but with quotas in proportion to the sizes of the clusters."""
     members = members_of(found.labels, len(found.centers))
     quotas = np.bincount(turns_by_size(members, found.labels[labeled], n), minlength=len(members))
     with open_rows(X, scaling) as store:
@@ -92,7 +92,7 @@ def _spread(
 
 
 def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.RandomState, quota: str = EQUAL) -> Rows:
-    """n rows, as many from each cluster as Algorithm 2 takes, drawn at random: no energy acts."""
+    """n random rows, as many from each cluster as Algorithm 2 takes: the control, which ignores the energy."""
     members = members_of(found.labels, len(found.centers))
     turns = (turns_of if quota == EQUAL else turns_by_size)(members, found.labels[labeled], n)
     free = [rng.permutation(np.setdiff1d(own, labeled)) for own in members]
@@ -105,7 +105,7 @@ def random_picks(n: int, labeled: Rows, found: Clustering, rng: np.random.Random
 
 
 def turns_by_size(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> Rows:
-    """Whose turn it is where quotas follow sizes (Webster's method): labels that are there count."""
+    """The cluster of each of n picks if quotas follow sizes (Webster's method); labels so far count."""
     counts, sizes = np.bincount(labeled, minlength=len(members)), np.array([len(own) for own in members])
     turns = np.empty(n, np.int64)
     for t in range(n):
@@ -117,12 +117,12 @@ def turns_by_size(members: list[npt.NDArray[Any]], labeled: Labels, n: int) -> R
 
 @dataclass(eq=False)
 class Clusterings:
-    """Clusters by what they are of; the last few are kept, because many readings share them."""
+    """A cache of the clusters of the last few features and seeds, because many readings share them."""
 
     _found: OrderedDict[tuple[str, int, int], Clustering] = field(default_factory=OrderedDict)
 
     def __call__(self, X: npt.NDArray[Any], space: str, scaling: Scaling, k: int, seed: int) -> Clustering:
-        """Of the rows X, which are the features `space` of this seed."""
+        """k clusters of the rows X, which are the features `space` of this seed."""
         key = (space, k, seed)
         if key not in self._found:
             rng = np.random.RandomState(np.random.SeedSequence((seed, k)).generate_state(4))

@@ -1,4 +1,4 @@
-"""Accuracy against the number of clusters: a row of panels for each kind of features, a column for each budget."""
+"""The pictures of accuracy against the number of clusters, with a panel for each kind of features and each budget."""
 
 from collections.abc import Sequence
 from pathlib import Path

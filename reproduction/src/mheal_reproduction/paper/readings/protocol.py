@@ -1,4 +1,4 @@
-"""What the rows of the readings depend on, beside the key."""
+"""The settings that rows of the readings depend on, beside their key."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +16,7 @@ QUICK_BUDGETS, QUICK_STEPS = (30, 50), 20
 
 
 def size_of(quick: bool) -> Size:
-    """That of Table 3."""
+    """The size of Table 3."""
     return QUICK if quick else FULL
 
 
@@ -31,7 +31,7 @@ def steps(quick: bool) -> int:
 
 
 def protocol(quick: bool) -> dict[str, Any]:
-    """As it is stored."""
+    """All settings, as they are stored in protocol.json."""
     size = size_of(quick)
     return {
         "budgets": budgets(quick),

@@ -1,4 +1,4 @@
-"""What Algorithm 2 may pick from: pixels, and codes of autoencoders; each as rows, and whether they are scaled."""
+"""The features that Algorithm 2 may pick from, pixels and codes of autoencoders, and how each is scaled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ TABLE3 = {"moved codes": "codes", "DEC codes": "dec"}  # features of Table 3
 
 @dataclass(eq=False)
 class Spaces:
-    """The features of the images; codes are kept in a folder, if there is one.
+    """The features of the images; learnt codes are saved in a folder if one is given.
 
     steps : batches that an autoencoder of "codes" learns from: 784-500-500-2000-10, Adam, images not moved
     table3 : the codes of Table 3, of autoencoders that see images moved, and of DEC
@@ -63,7 +63,7 @@ class Spaces:
                 self._read(seed)
 
     def ready(self, space: str, seed: int) -> bool:
-        """Whether the features need no learning."""
+        """Whether the features are available without learning."""
         if space in TABLE3:
             return self.table3.ready(TABLE3[space], seed)
         file = self._file(seed)
@@ -83,7 +83,7 @@ class Spaces:
         return codes
 
     def _learn(self, seed: int) -> Floats:
-        """In bfloat16, which halves the time on a CPU that has it."""
+        """Train the autoencoder in bfloat16, which halves the time on CPUs that support it."""
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         A: Any = torch.as_tensor(self.images.reshape(len(self.images), -1), dtype=torch.float32)
         A = ((A - A.mean(dim=0)) / A.std()).to(device)

@@ -1,4 +1,4 @@
-"""A support vector machine on pixels: a learner that takes a second."""
+"""A support vector machine on pixels, which takes a second to train."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ PENALTY, GAMMA_TIMES_VARIANCE = 10.0, 1.0  # the kernel is exp(−γ‖x − y�
 
 
 class Machine:
-    """Trains on some images, and is tested on all test images."""
+    """A support vector machine that is trained on some images and tested on all test images."""
 
     def __init__(self, images: Any, labels: Rows, test_images: Any, test_labels: Rows) -> None:
         self.images, self.labels, self.test_labels = images, labels, test_labels
@@ -20,7 +20,7 @@ class Machine:
         self.gamma = GAMMA_TIMES_VARIANCE / (self.test.shape[1] * (float(images.std()) / 255) ** 2)
 
     def accuracy(self, picks: Rows) -> float:
-        """The share of test images that it gets right, trained on the labels of these rows; one class: its share."""
+        """Test accuracy after training on the labels of these rows; with a single class, the share of that class."""
         X, y = _rows(self.images[picks]), self.labels[picks]
         if len(np.unique(y)) == 1:
             return float((self.test_labels == y[0]).mean())

@@ -1,11 +1,11 @@
 """The lower half of Table 1: K-means, GMM and SphericalKMeans on the codes of an autoencoder, refined by DEC.
 
-The paper names the network and little else. Here: the clusterer finds the centres DEC starts from (SphericalKMeans by
-directions from the origin, which is `DeepClustering(center=False)`), and the label of an image is its most likely
-cluster; every seed has its own images, the same as in the upper half, and its own autoencoder, which the three
-clusterers share; GMM has one start, the others ten. NAME+Auto+DEC is that; NAME+Auto+DEC-DA, which is not in the
-paper, moves the images a little whenever they are shown to the network, needs longer for it, and is run at the
-largest n only.
+The paper names the network and little else. Here the clusterer finds the centres that DEC starts from (SphericalKMeans
+without subtracting the mean of the codes, as `DeepClustering(center=False)`). The label of an image is its most likely
+cluster. Every seed has its own images, the same as in the upper half, and its own autoencoder, which the three
+clusterers share. GMM has one start, the others ten. This is NAME+Auto+DEC. NAME+Auto+DEC-DA, which is not in the paper,
+shifts and rotates the images a little each time the network sees them. It takes longer, and is run at the largest n
+only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from ...rows import RawRows, Row
 from .images import DATASETS, drawn, figure_sizes, load
 from .names import DEC, DEEP, METHODS, MOVED, full
 
-CENTER = False  # as we read the paper; `DeepClustering` does better since, see results/dec
+CENTER = False  # as we read the paper; the default of `DeepClustering` is better, see results/dec
 CLUSTERERS: dict[str, Clusterer] = dict(zip(METHODS, ("kmeans", "gmm", "spherical"), strict=True))
 
 
@@ -47,17 +47,17 @@ def missing(rows: Sequence[Row], seeds: int, quick: bool) -> str:
 
 
 def open_deep_rows(folder: Path, quick: bool) -> RawRows:
-    """The rows in `folder`, to which rows made as today's code makes them can be added."""
+    """Open the rows in `folder` to add rows; raises if they have another protocol than the present code."""
     return RawRows(folder, "table1", protocol(quick))
 
 
 def protocol(quick: bool) -> dict[str, Any]:
-    """What rows depend on, beside the key."""
+    """The settings that rows depend on, beside their key."""
     return {variant: asdict(recipe_of(variant, quick)) for variant in DEEP} | {"center": CENTER}
 
 
 def deep_rows(rows: RawRows, data: Path | None, seeds: Iterable[int], quick: bool, progress: Progress) -> None:
-    """Add the rows of all seeds, sizes and methods that are not there yet; all seeds of a size are trained as one."""
+    """Add the missing rows of all seeds, sizes and methods; all seeds of a size are trained as one stack."""
     seeds, units = list(seeds), _units(quick)
     for done, (name, variant, n) in enumerate(units):
         progress(done, len(units), f"{name}, {variant}, n={n}")

@@ -1,4 +1,4 @@
-"""The part of the page of Table 1 about its lower half: clustering the codes of an autoencoder."""
+"""The part of Table 1's page about its lower half: clusters of the codes of an autoencoder."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -76,7 +76,7 @@ def _claims(found: Accuracies) -> str:
 
 
 def _gain(found: Accuracies, name: str, method: str, variant: str) -> str:
-    """By how much codes are better than pixels, paired by seed."""
+    """The gain of codes over pixels, paired by seed."""
     sizes, grids = found.common(name, [(method, RAW[0]), (method, variant)])
     return found.described(grids[1].mean(axis=1) - grids[0].mean(axis=1) if grids else [], sizes)
 

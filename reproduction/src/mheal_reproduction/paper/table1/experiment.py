@@ -1,11 +1,11 @@
 """Table 1 and Figure 9: how well K-means, GMM and SphericalKMeans find the classes of MNIST and Fashion-MNIST.
 
-The paper gives neither the number of starts, nor the covariance of GMM, nor the number of runs. Here: pixels divided by
-255 and nothing else; n training images drawn at random, smaller draws of a seed being part of its larger ones; as many
-clusters as classes; at most 60 iterations, from k-means++ starts or, for GMM, from a k-means of its own; the best of 10
-starts by the method's own objective, or a single one; GMM with diagonal covariances, 1e-3 added, on 50 principal
-components, because full covariances of 784 pixels are singular. Accuracy is that of the best matching of clusters and
-classes, on the images that were clustered. The lower half of the table has rows of its own: `table1_deep`.
+The paper gives neither the number of starts, nor the covariance of GMM, nor the number of runs. Here pixels are divided
+by 255 and not standardised. There are n random training images; smaller samples of a seed are part of its larger ones.
+There are as many clusters as classes. Methods run at most 60 iterations, from k-means++ or, for GMM, from k-means. The
+best of 10 starts by the method's own objective is kept, or a single start. GMM has diagonal covariances, 1e-3 added, on
+50 principal components, because full covariances of 784 pixels are singular. Accuracy is that of the best matching of
+clusters and classes, on the clustered images. The lower half of the table has its own rows, made by `deep`.
 """
 
 import warnings
@@ -36,7 +36,7 @@ def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: 
     units = [
         (name, method, f"n={n} n_init={starts}", seed)
         for starts in STARTS
-        for n in reversed(figure_sizes(quick))  # long ones first, so that no core is left with one at the end
+        for n in reversed(figure_sizes(quick))  # long ones first, so that none is left to run alone at the end
         for name in DATASETS
         for method in METHODS
         for seed in range(seeds or (2 if quick else 10))

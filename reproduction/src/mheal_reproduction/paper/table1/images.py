@@ -14,12 +14,12 @@ DATASETS = ("mnist", "fashion_mnist")
 
 
 def table_sizes(quick: bool) -> tuple[int, ...]:
-    """How many images are clustered for Table 1, whose statistics are over these sizes."""
+    """The numbers of images that are clustered for Table 1, whose statistics are over these sizes."""
     return (500, 1000) if quick else (10_000, 20_000, 30_000, 40_000, 50_000, 60_000)
 
 
 def figure_sizes(quick: bool) -> tuple[int, ...]:
-    """How many for Figure 9, which begins earlier."""
+    """The numbers of images for Figure 9, which begins at smaller ones."""
     return (*((200,) if quick else (1000, 5000)), *table_sizes(quick))
 
 

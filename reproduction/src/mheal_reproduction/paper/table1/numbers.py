@@ -56,7 +56,7 @@ class Claim(NamedTuple):
     sign: int = 1
 
     def lead(self, lines: dict[str, Line]) -> float:
-        """By how much the claim holds; negative where it does not."""
+        """By how much the claim holds; negative if it does not."""
         value = {method: self.sign * getattr(line, self.column) for method, line in lines.items()}
         return float(value[self.leader] - max(value[other] for other in self.others))
 
@@ -73,7 +73,7 @@ GMM_LAST = Claim(
 
 
 class Accuracies:
-    """The rows by dataset, method (without +Auto+DEC), variant, size and seed.
+    """The rows, looked up by dataset, method (without +Auto+DEC), variant, size and seed.
 
     Statistics are over the sizes `table`; there may be others, and some may be missing.
     """

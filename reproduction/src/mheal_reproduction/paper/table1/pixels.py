@@ -19,7 +19,7 @@ COMPONENTS, REGULARISATION = 50, 1e-3  # of GMM
 def cluster(
     method: str, X: npt.NDArray[np.float32], k: int, starts: int, seed: int
 ) -> tuple[npt.NDArray[Any], int, float]:
-    """A cluster for each row, and what the best start took and reached."""
+    """The cluster of each row, and the iterations and the objective of the best start."""
     if method == "GMM":
         codes = PCA(COMPONENTS, svd_solver="covariance_eigh").fit_transform(X).astype(np.float64)
         gmm = GaussianMixture(

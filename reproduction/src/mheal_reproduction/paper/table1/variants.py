@@ -1,8 +1,8 @@
-"""Table 1 at its largest n as the paper leaves open: standardised pixels, codes of any length, all 70,000 images.
+"""Variants of Table 1 at its largest n: standardised pixels, codes of any length, all 70,000 images.
 
-§5.1 standardises features, and Table 1 here has pixels divided by 255: standardised ones are compared with them.
-Before DEC our codes are brought to a mean length of 12, because Student's t has scale 1, of which the paper says
-nothing: codes as the autoencoder leaves them are compared with these, and DEC of training and test images together.
+The paper leaves these open. §5.1 standardises features, but our Table 1 divides pixels by 255; here they are
+standardised. Before DEC, our codes are scaled to a mean length of 12, because Student's t has scale 1; here they are
+not scaled. The last variant runs DEC on training and test images together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ STARTS = 10
 
 
 def protocol(quick: bool) -> dict[str, Any]:
-    """What rows depend on, beside the key."""
+    """The settings that rows depend on, beside their key."""
     recipes = {setting: asdict(_recipe(setting, quick)) for setting in DEEP}
     return {"n": figure_sizes(quick)[-1], "starts": STARTS, "center": CENTER} | recipes
 
@@ -53,7 +53,7 @@ def collect(
     out: Path, data: Path | None, seeds: int, quick: bool, progress: Progress, names: Sequence[str] = DATASETS,
     settings: Sequence[str] = SETTINGS,
 ) -> None:  # fmt: skip
-    """Add the rows that are missing; all seeds of a dataset and setting of DEC are trained as one."""
+    """Add the missing rows; all seeds of a dataset and setting of DEC are trained as one stack."""
     rows = RawRows(out, "table1_variants", protocol(quick))
     wanted = list(units(names, settings, seeds))
     missing = [unit for unit in wanted if not rows.has(*unit)]

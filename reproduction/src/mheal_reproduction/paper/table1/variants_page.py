@@ -70,7 +70,7 @@ Protocol: `mheal_reproduction.paper.table1.variants`.
 
 
 def verdict(rows: Sequence[Row], usual: Sequence[Row], n: int) -> str:
-    """What each change does to the paper's own method."""
+    """The verdict: how each change affects the accuracy of the paper's method."""
     words = []
     for setting in SETTINGS:
         method = full(METHODS[-1], DEC) if setting in DEEP else METHODS[-1]

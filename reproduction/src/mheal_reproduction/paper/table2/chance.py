@@ -1,4 +1,4 @@
-"""Table 2 against chance: could the paper's numbers be those of random subsets?"""
+"""The part of Table 2's page on chance: could the paper's numbers be those of random subsets?"""
 
 from collections.abc import Iterator
 
@@ -56,7 +56,7 @@ def random_verdicts(found: Found, name: str) -> Iterator[list[str]]:
 
 
 def _places(found: Found, name: str, column: str) -> dict[str, list[str]]:
-    """Where the paper's ℓ2, ℓ1 and ℓ0 are, for each statistic, seen from the central 95 % of random subsets."""
+    """For each statistic, whether the paper's ℓ2, ℓ1 and ℓ0 are inside the central 95 % of random subsets."""
     places = {}
     for what in Statistics._fields:
         low, high = RANDOM[column] * found.spread(name, what)

@@ -1,7 +1,8 @@
 """Table 2 and Figure 10: how well the subsets of §7.2 match the distribution of the pool.
 
-MNIST and Fashion-MNIST, 60,000 images as pixels/255; subsets of 10,000, 20,000, … 60,000. "Initial" is the loss at the
-first size, mean and standard deviation are over the six. The paper has neither repetitions nor a random subset.
+The pools are MNIST and Fashion-MNIST, 60,000 images with pixels divided by 255. Subsets have 10,000, 20,000, … 60,000
+images. "Initial" is the loss at the first size; mean and standard deviation are over the six sizes. The paper has
+neither repetitions nor a random subset.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from .picture import draw
 
 SHOWN = ("kl_rows", "mmd_squared", "mmd_mean", "rbf", "energy", "cells")
 SIZES = tuple(range(10_000, 60_001, 10_000))  # the paper's
-SEEDS = 3  # enough: the orders of a greedy selection differ by their first row only
+SEEDS = 3  # enough, because the orders of a greedy selection differ only by their first row
 
 
 def run(out: Path, data: Path | None, seeds: int | None, quick: bool, progress: Progress) -> str:
@@ -91,7 +92,7 @@ def images(name: str, data: Path | None, n: int) -> tuple[npt.NDArray[np.float32
 
 
 def load(name: str, data: Path | None, n: int) -> tuple[Pool, Target]:
-    """The images of a dataset, to choose from and to compare with."""
+    """The images of a dataset as the pool to choose from and as the target to compare with."""
     X, y = images(name, data, n)
     pool = Pool(X)
     return pool, Target(pool.raw, y, BETA[name], pool.gaussian)

@@ -1,7 +1,7 @@
-"""How well a subset X' of m rows matches the whole pool X of n: the measures of §7.2, and proper ones.
+"""Measures of how well a subset X' of m rows matches the whole pool X of n: those of §7.2, and proper ones.
 
-With the weights w = [row in X']/m − 1/n, every measure of pairs is a quadratic form: a sum of w_i w_j k(x_i, x_j). So
-it is exactly 0 where X' is X.
+With the weights w = [row in X']/m − 1/n, every measure of pairs is a quadratic form, a sum of w_i w_j k(x_i, x_j). So
+it is exactly 0 if X' is X.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ CENTRAL = (0.025, 0.975)
 
 
 class Statistics(NamedTuple):
-    """What Table 2 gives of a loss at growing sizes: the first, and mean and standard deviation over the sizes."""
+    """The statistics of a loss in Table 2: its value at the first size, and mean and deviation over the sizes."""
 
     initial: float
     mean: float
@@ -89,7 +89,7 @@ class Target:
         ]
 
     def facts(self) -> dict[str, float]:
-        """What the verdicts need to know of the pool: trΣ, ℓ_KL at X' = X, and the β where random pairs give 0."""
+        """Numbers of the pool that the verdicts use: trΣ, ℓ_KL at X' = X, and the β where random pairs give 0."""
         n = len(self.pairs)
         return {
             "n": n,
@@ -106,7 +106,7 @@ class Target:
 
 
 def printed_kl(x: npt.NDArray[np.floating], other: npt.NDArray[np.floating], beta: float) -> float:
-    """Σ x log(x/(x' + β)), as printed; no divergence, since neither argument sums to 1."""
+    """Σ x log(x/(x' + β)), as printed; not a divergence, since neither argument sums to 1."""
     return float(xlogy(x, x / (other + beta)).sum())
 
 
@@ -132,7 +132,7 @@ def random_mean_shift(trace: float, m: npt.ArrayLike, n: int) -> Floats:
 
 
 def random_spread(X: npt.NDArray[np.float32], sizes: Sequence[int], orders: int = ORDERS) -> dict[str, list[float]]:
-    """Between which two values lie 95 % of random orders' initial, mean and std of MMD_μ; the last size is all of X.
+    """The central 95 % of random orders, for the initial value, mean and std of MMD_μ; the last size is all of X.
 
     The rows that an order adds from one size to the next are a 0/1 vector, so many orders cost one matrix product.
     """

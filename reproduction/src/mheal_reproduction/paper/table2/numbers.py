@@ -42,7 +42,7 @@ SPREAD = ("random", "spread", 0)  # and of that about random subsets
 
 
 class Found:
-    """The rows of a run, as arrays."""
+    """The rows of a run, looked up as arrays."""
 
     def __init__(self, rows: Iterable[Row], sizes: Sequence[int], seeds: range) -> None:
         self.sizes, self.seeds = tuple(sizes), seeds
@@ -54,22 +54,22 @@ class Found:
         return np.array(found, np.float64)
 
     def loss(self, name: str, method: str, what: str) -> Floats:
-        """The curve as something of which less is better: ℓ_KL as a distance from what X' = X gives."""
+        """The curve as a loss, where less is better: for ℓ_KL, the distance from its value at X' = X."""
         curve = self.curve(name, method, what)
         if what == "kl_mean":
             return np.abs(curve - self.fact(name, what))
         return np.abs(curve) if what == "kl_rows" else curve
 
     def fact(self, name: str, what: str) -> float:
-        """Something about the pool itself."""
+        """A number of the pool itself, by name."""
         return float(self._rows[(name, *WHOLE)][what])
 
     def formula(self, name: str) -> Floats:
-        """The MMD_μ to expect of random subsets, one a size."""
+        """The expected MMD_μ of random subsets, one per size."""
         return random_mean_shift(self.fact(name, "trace"), self.sizes, int(self.fact(name, "n")))
 
     def spread(self, name: str, what: str) -> Floats:
-        """The two values between which 95 % of random orders have this statistic of MMD_μ."""
+        """The limits of the central 95 % of random orders, for this statistic of MMD_μ."""
         return np.array(self._rows[(name, *SPREAD)][what], np.float64)
 
 

@@ -1,9 +1,9 @@
-"""The selections of §7.2 and their rivals: orders of a whole pool, whose first m rows are the subset of size m.
+"""The selections of §7.2 and alternatives, as orders of a whole pool whose first m rows are the subset of size m.
 
-The paper names its three by the exponent of the energy. ℓ0: max-min (Eq. 8), here over the whole pool, on raw pixels
-and on unit rows, and inside clusters (Algorithm 2). ℓ1: "a heuristic search with a random beginning". ℓ2: descent along
-Eq. 3 with learning rate 0.001, from the random subset of the same seed; particles leave the pool's rows and come back
-to the nearest ones, so each size has its own subset.
+The paper names its three selections by the exponent of the energy. ℓ0 is max-min (Eq. 8), here over the whole pool, on
+raw pixels and on unit rows, and inside clusters (Algorithm 2). ℓ1 is "a heuristic search with a random beginning". ℓ2
+is descent along Eq. 3 with learning rate 0.001 from the random subset of the same seed. Its points leave the rows of
+the pool and are replaced by the nearest rows at the end, so each size has its own subset.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,9 +74,9 @@ def max_min(pairs: Pairs, seed: int) -> Rows:
 
 
 def algorithm_2(pool: Pool, seed: int) -> Rows:
-    """ℓ0 in 10 spherical clusters that take turns, starts as printed for a sixth of the pool.
+    """ℓ0 in 10 spherical clusters that take turns, with starts chosen as printed, for a sixth of the pool.
 
-    With a budget of all rows, the product that ranks the starts would be the same for each.
+    If the budget were all rows, every start would have the same product.
     """
     quota = max(1, len(pool.X) // 6 // CLUSTERS)
     return PaperMHEAL(CLUSTERS, start_length=quota, random_state=seed).select(pool.X, len(pool.X)).indices
@@ -107,7 +107,7 @@ def herding(pairs: Pairs, kernel: Kernel, seed: int) -> Rows:
 
 
 def medoids(pool: Pool, seed: int) -> Rows:
-    """k-means cells of 60 rows on average that take turns; each gives its row nearest to the centre."""
+    """Rows nearest to the centres of k-means clusters of 60 rows on average; the clusters take turns."""
     from sklearn.cluster import KMeans
 
     cells = max(1, len(pool.X) // ROWS_A_CELL)
@@ -127,8 +127,8 @@ def descended(pairs: Pairs, start: Rows, seed: int, steps: int) -> Rows:
 def descend(pairs: Pairs, start: Rows, rng: np.random.Generator, steps: int, batch: int = BATCH) -> Any:
     """These unit rows after so many steps of Riemannian gradient descent of E_2, learning rate 0.001.
 
-    In a step every point moves once, repelled by those of its batch: at most `batch` points, drawn anew each step.
-    Close points repel each other as chord⁻³, so gradients longer than 1 are cut to 1.
+    In a step every point moves once, along the gradient of its batch of at most `batch` points, drawn anew each step.
+    The gradient between close points grows as chord⁻³, so gradients longer than 1 are clipped to 1.
     """
     W = pairs.X[pairs.array(start)]
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""All pairs of a pool's rows, for orders and measures that use every pair.
+"""Distances between all pairs of a pool's rows, for orders and measures that use every pair.
 
 The same code runs on NumPy arrays on the CPU and on torch tensors on a GPU.
 """
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CELLS = 1 << 25  # pairs whose distances exist at one time
+CELLS = 1 << 25  # pairs whose distances are computed at a time
 CPU_ROOM = 1 << 31  # bytes that the matrix of all pairs may take on the CPU
 
 Kernel = Callable[[Any], Any]  # squared distances → values, element by element
 
 
 class Pairs:
-    """Squared distances between the rows of X, float32: held in memory where they fit, else computed anew.
+    """Squared distances between the rows of X in float32, kept in memory if they fit, else computed when needed.
 
     room : bytes that the matrix of all pairs may take; None: a default for the device
-    cells : pairs whose distances exist at one time
+    cells : pairs whose distances are computed at a time
     """
 
     def __init__(self, X: Any, room: int | None = None, cells: int = CELLS) -> None:
@@ -88,8 +88,8 @@ class Pairs:
 def greedy(pairs: Pairs, score: Any, update: Callable[[Any, Any], None], start: int) -> npt.NDArray[np.int64]:
     """All rows of the pool in pick order: `start`, then each time the row of the largest score.
 
-    After each pick, update(score, D) changes the scores in place, by addition or towards a minimum; D are the squared
-    distances of all rows to the pick. No step waits for a result, so a GPU is kept busy.
+    After each pick, update(score, D) changes the scores in place; D has the squared distances of all rows to the pick.
+    No step waits for a result from the device, so a GPU stays busy.
     """
     xp = pairs.xp
     picked = xp.full((len(pairs),), start, dtype=xp.int64, device=pairs.X.device)

@@ -1,4 +1,4 @@
-"""The picture of Table 2: a row of panels for each dataset, a panel for each measure, a line for each selection."""
+"""The picture of Table 2: a row of panels per dataset, a panel per measure, a line per selection."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
