@@ -66,7 +66,8 @@ def test_verdicts_count_readings_and_pair_by_repetition():
     assert [place_of(one.control) for one in found] == ["level", "–"]
     assert counts(["below", "above", "below"]) == "1 above, 2 below"
     assert verdict(found).startswith(
-        "adult: against Random 1 above, 1 below of 2, best with k = 2, C=1 (+2.3 ± 0.4 points)"
+        "Algorithm 2 against Random, by number of settings: adult 1 above, 1 below of 2, best with k = 2, C=1 "
+        "(+2.3 ± 0.4 points)"
     )
     assert verdict(found).endswith("1 level of 1.")
     text = page(rows, quick=False)
