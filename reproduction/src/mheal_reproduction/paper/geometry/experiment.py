@@ -58,8 +58,9 @@ def page(rows: list[Row]) -> str:
     printed, ours = (_column(rows, "rotation", name) for name in ("printed", "ours"))
     return f"""# Figures 1 to 5: version space, energy, pipeline, tube, rotation
 **Verdict:** descent finds the least known energies of {min(energies)} to {max(energies)} electrons within
-{100 * off:.4f} %. Labels near the boundary leave a smaller version space. Max-min picks lie in the tube. Eq. 11 as
-printed gives {printed.mean():.1f} different candidates of 10.
+{100 * off:.4f} %. Labels near the boundary leave a smaller version space. {percent(picks, 0)} % of the max-min picks
+lie in the tube, which has {percent(share, 0)} % of the rows. Eq. 11 as printed gives {printed.mean():.1f} different
+candidates of 10.
 
 The paper draws these figures by hand. Ours are computed by `mheal_reproduction.paper.geometry`; the numbers are means
 over {len(left)} seeds. The scenes are small and made up: they illustrate the paper and prove nothing about data.
@@ -84,8 +85,8 @@ the least energies known for the Thomson problem:
 ![Tube](figure4.png)
 
 **Figure 4.** The tube B(c, r) ∖ B(c, r − γ) of a cluster (`mheal_reproduction.theory.tube`). With γ such that the tube
-has {percent(share, 0)} % of the rows, {percent(picks, 0)} % of the max-min picks are in it. They lie at the rim of
-the cluster, whether or not another class begins there.
+has {percent(share, 0)} % of the rows, {percent(picks, 0)} % of the max-min picks are in it. So most of them lie at the
+rim of the cluster, whether or not another class begins there.
 
 ![Rotation](figure5.png)
 
