@@ -29,7 +29,7 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-MOST_LINES = 16_419  # all files but those of LATER together; it may only fall, to 15,000
+MOST_LINES = 16_372  # all files but those of LATER together; it may only fall, to 15,000
 LATER = ("mheal.web", "mheal.adapters", "mheal.cli.label")  # parts that were asked for after that limit was set
 FLOOR = {part: i for i, parts in enumerate(FLOORS) for part in parts}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import mheal
-from mheal.backends.base import UnitRows
+from mheal.backends.cpu.staging import Staged
 from mheal.strategy import Pool
 
 TEXT = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def called_with_the_pool(X, n):
 
     def is_pool(value):
         array = isinstance(value, np.ndarray) and value.ndim == 2 and len(value) == len(X)
-        return array or isinstance(value, Pool | UnitRows)
+        return array or isinstance(value, Pool | Staged)
 
     def note(frame, event, _):
         code = frame.f_code

@@ -80,7 +80,7 @@ def resolve_estimator(estimator: Any) -> Any:
         remedy = "give a classifier, or a function that makes one"
         with user_code(f"{given} cannot be called without arguments", remedy):
             estimator = estimator()
-    tags = getattr(_last_step(estimator), "__sklearn_tags__", None)
+    tags = getattr(last_step(estimator), "__sklearn_tags__", None)
     learns_classes = tags is None or tags().estimator_type in ("classifier", None)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and learns_classes):
         raise UserTypeError(f"{given!r} is no classifier: give an object with fit and predict that learns classes")
@@ -155,14 +155,14 @@ def predict(model: Any, X: Array) -> Array:
         return np.asarray(model.predict(X))
 
 
-def _last_step(model: Any) -> Any:
+def last_step(model: Any) -> Any:
     """The classifier itself, or the one at the end of a pipeline."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 def single_threaded(model: Any) -> AbstractContextManager[None]:
     """Limit BLAS and OpenMP to one thread."""
-    return _threads(type(_last_step(model)).__name__).limit(limits=1)
+    return _threads(type(last_step(model)).__name__).limit(limits=1)
 
 
 @cache

@@ -1,8 +1,10 @@
 """Parameters: what those of a constructor may be, declared by their annotations; and random states."""
 
+from dataclasses import dataclass
+from inspect import get_annotations
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
@@ -10,13 +12,26 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Str
 from .exceptions import UserError, UserTypeError
 
 Seed = int | np.random.Generator | np.random.RandomState | None
-COUNT = [Interval(Integral, 1, None, closed="left")]
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 
-Count = Annotated[int, COUNT[0]]
+Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
 Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
-NotNegative = Annotated[float, NOT_NEGATIVE[0]]
+NotNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Share = Annotated[float, Interval(Real, 0, 1, closed="both")]
+
+
+@dataclass_transform(eq_default=False)
+def declared(cls: Any) -> Any:
+    """Give a scikit-learn estimator the constructor and the constraints that its annotated attributes declare.
+
+    A class without such attributes, or with an `__init__` of its own, stays as it is.
+    """
+    own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
+    if own and "__init__" not in vars(cls):
+        dataclass(eq=False, repr=False)(cls)
+        hints = get_type_hints(cls.__init__, include_extras=True)
+        cls._parameter_constraints = {name: allowed(hint) for name, hint in hints.items() if hint is not Any}
+        cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # for `help`, without the constraints
+    return cls
 
 
 def allowed(annotation: Any) -> list[Any]:

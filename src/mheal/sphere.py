@@ -11,7 +11,6 @@ from .runtime.threads import spans
 Floats = npt.NDArray[np.floating[Any]]
 Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
-Seed = int | np.random.Generator | None
 
 BLOCK = 1 << 22  # numbers in one temporary: 32 MB in float64
 HEAD = 1024  # rows that are looked at first, to see whether rows have unit length

@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
-from inspect import get_annotations
 from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +23,13 @@ from .classes import as_classes, split_labels, why_not_classes
 from .estimators import fit_on_pool, resolve_estimator
 from .exceptions import UserError
 from .frames import frame_pool
-from .parameters import Seed, allowed, check_parameters, random_streams
+from .parameters import Seed, check_parameters, declared, random_streams
 from .runtime.checkpoint import Checkpoint, NullCheckpoint, digest, kept_unless_mistaken, mark
 from .runtime.memory import MemoryLimit
 from .runtime.progress import Progress, as_progress
 from .runtime.threads import single_threaded_blas
 from .scaling import Scaling, comparable
 from .selection import Selection
-from .sphere import HEAD
 from .uncertainty import FewLabelsWarning, GivenProbabilities, Model, is_fitted
 from .validation import as_array, as_budget, as_proba, as_utility, is_frame, refuse_any_nonfinite, refuse_range
 
@@ -81,7 +79,7 @@ class Pool:
         """The scaled rows; constant columns become 0 where columns are standardised."""
         X = as_array(self.X)
         if self.scaling == "raw":
-            refuse_range(Points.raw(X).norms(), X[:HEAD])
+            refuse_range(Points.raw(X).norms(), X)
             return X
         return (comparable(X) if self.scaling == "auto" else Points.standardized(X)).array()
 
@@ -121,12 +119,7 @@ class Strategy(BaseEstimator, ABC):
         super().__init_subclass__(**options)
         labels = "labels or a model" if cls.needs_model else "labels" if cls.needs_labels else "nothing"
         cls.needs = f"{labels} and torch" if cls.needs_torch else labels
-        own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
-        if own and "__init__" not in vars(cls):
-            dataclass(eq=False, repr=False)(cls)
-            hints = get_type_hints(cls.__init__, include_extras=True)
-            cls._parameter_constraints = {name: allowed(hint) for name, hint in hints.items() if hint is not Any}
-            cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # for `help`, without the constraints
+        declared(cls)
 
     def select(
         self, X: Any, n: int, *, labeled: Any = None, y: Any = None, estimator: Any = None, proba: Any = None,

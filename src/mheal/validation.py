@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .exceptions import UserError, UserTypeError
-from .sphere import blocks, to_sphere
+from .sphere import HEAD, blocks, to_sphere
 
 WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
 REDUCED = 128
@@ -172,14 +172,13 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "to_numpy") and hasattr(X, "columns")
 
 
-def refuse_range(lengths: npt.NDArray[Any], head: npt.NDArray[Any]) -> None:
+def refuse_range(lengths: npt.NDArray[Any], X: npt.NDArray[Any]) -> None:
     """Refuse rows whose squared distances overflow or underflow in float32; they are not rescaled before.
 
-    lengths : of all rows
-    head : some of the rows: where all lengths are 0, they distinguish zeros from rows too short
+    lengths : of all rows. Where all are 0, the first rows of X distinguish zeros from rows too short
     """
     longest = float(lengths.max())
-    if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(head) != 0).any())):
+    if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(X[:HEAD]) != 0).any())):
         what = f"at most {longest:.2g} long, too {'long' if longest > 1 else 'short'} to compare as they are"
         raise UserError(f'the rows of X are {what}: rescale X, or use scaling="standard"')
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from mheal_reproduction.paper.figure12.page import (
     SLOW,
     Curves,
     _falls,
+    falls,
     on_top,
     shrinking,
 )
@@ -196,19 +198,27 @@ def flat(heights, labels=100, starts=None):
 
 
 @pytest.mark.parametrize(
-    ("heights", "verdict", "words"),
+    ("heights", "verdict", "above", "below"),
     [
-        ({"mheal": 0.9}, "reproduced", "above on 4 of 4: phishing, adult, satimage, mnist; below on 0"),
-        ({"mheal": 0.9, ("adult", "spal"): 0.95}, "not reproduced", "above on 3 of 4: phishing, satimage, mnist; "
-         "below on 1: adult by SPAL"),
-        ({}, "not reproduced", "above on 0 of 4; below on 0"),
-        ({"ted": 0.6}, "refuted", "above on 0 of 4; below on 4: phishing by TED, adult by TED, satimage by TED, "
-         "mnist by TED"),
+        ({"mheal": 0.9}, "reproduced", {*DATASETS}, {}),
+        ({"mheal": 0.9, ("adult", "spal"): 0.95}, "not reproduced", {*DATASETS} - {"adult"}, {"adult": "SPAL"}),
+        ({}, "not reproduced", set(), {}),
+        ({"ted": 0.6}, "refuted", set(), dict.fromkeys(DATASETS, "TED")),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("place", [20, "aulc"])
-def test_verdicts_follow_from_the_rows(heights, verdict, words, place):
-    assert on_top(flat(heights), "mheal", "C=1", BASELINES, place) == (words, verdict)
+def test_verdicts_follow_from_the_rows(heights, verdict, above, below, place):
+    words, found = on_top(flat(heights), "mheal", "C=1", BASELINES, place)
+    assert found == verdict
+    higher, lower = words.split("; ")
+    assert numbers(higher) == [len(above), len(DATASETS)]
+    assert {name for name in DATASETS if name in higher} == above
+    assert numbers(lower) == [len(below)]
+    assert dict(re.findall(r"(\w+) by (\w+)", lower)) == below
+
+
+def numbers(words):
+    return [int(number) for number in re.findall(r"\d+", words)]
 
 
 def shrunk(heights, ends):
@@ -259,8 +269,11 @@ def test_only_the_papers_methods_and_the_seeds_they_share_tell_whether_differenc
 
 def test_where_random_falls_is_said_and_not_why():
     curves = flat({"random": 0.9}, starts={"random": 0.5})
-    assert _falls(curves).startswith("Random loses from the start to 20 labels on phishing, C=1: 90.2 → 82.8; ")
-    assert _falls(flat({}, starts={"random": 0.9})) == "Random gains on every dataset from the start to 20 labels."
+    found = falls(curves)
+    assert set(found) == {(name, setting) for name in DATASETS for setting in PENALTIES}
+    assert found["phishing", "C=1"] == pytest.approx((0.902, 0.828), abs=5e-4)
+    assert all(figure in _falls(curves) for figure in ("phishing, C=1", "90.2", "82.8"))
+    assert falls(flat({}, starts={"random": 0.9})) == {}
 
 
 def test_methods_with_fewer_repetitions_are_paired_by_seed():

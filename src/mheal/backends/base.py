@@ -6,7 +6,6 @@ out is NumPy. Rows are numbered from 0 in the order of the pool, and results do 
 rounding.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -48,7 +47,7 @@ class Scores(NamedTuple):
 
     norm2: Floats
     score: Floats
-    seen: Any  # one number for all, or an int32 array
+    seen: int | Labels  # one number for all, or one for each
 
 
 class Picks(Protocol):
@@ -143,28 +142,23 @@ class Fitting(Protocol):
         """Distance of each unit row from its centre, without cancellation; 0 where a row has no direction."""
 
 
-class UnitRows(ABC):
+class UnitRows(Protocol):
     """What spherical k-means needs of rows: directions, and passes over them."""
 
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
 
     @property
-    @abstractmethod
     def dtype(self) -> np.dtype[Any]:
         """The floating type of results: float64 for float64 pools, else float32."""
 
-    @abstractmethod
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Which rows have a direction."""
 
-    @abstractmethod
     def directions(self, rows: Index) -> Floats:
         """These rows made unit, as a plain array."""
 
-    @abstractmethod
     def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
         """Passes that assign every row to one of k centres."""
 
@@ -173,45 +167,36 @@ class UnitRows(ABC):
         return plus_plus(self.directions(rows), weight, k, rng)
 
 
-class RowStore(UnitRows):
+class RowStore(UnitRows, Protocol):
     """The scaled rows of a pool, where they lie."""
 
-    @abstractmethod
     def take(self, rows: Index) -> Floats:
         """These rows as a plain array."""
 
-    @abstractmethod
     def subset(self, rows: Index) -> "RowStore":
         """These rows alone, copied so that they lie together."""
 
-    @abstractmethod
     def unit(self) -> "RowStore":
         """The same rows projected to the unit sphere; rows of length 0 stay 0."""
 
-    @abstractmethod
     def norms(self) -> Floats:
         """Length of each row before it was made unit. Refuses NaN and infinity by their place."""
 
-    @abstractmethod
     def constant(self) -> bool:
         """Whether scaling has found all rows equal."""
 
-    @abstractmethod
     def mean(self, rows: Index | None = None) -> Float64:
         """The mean of these rows, by default of all."""
 
-    @abstractmethod
     def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
         """Squared distance of these rows, by default of all, to one point."""
 
-    @abstractmethod
     def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
         """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label.
 
         References ascend; a row is not its own neighbour.
         """
 
-    @abstractmethod
     def picks(self, capacity: int) -> Picks:
         """An empty list of picks with room for so many."""
 

@@ -1,7 +1,8 @@
 """SphericalKMeans: clusters of directions, as a scikit-learn estimator, and Lloyd's iterations on the sphere."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,15 +10,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..backends.base import Fitting, Floats, Labels, Rows, UnitRows
 from ..backends.cpu.points import Points
 from ..backends.cpu.sparse import SparseRows
 from ..exceptions import UserError
-from ..parameters import COUNT, NOT_NEGATIVE, check_parameters
-from ..sphere import HEAD
+from ..parameters import Count, NotNegative, Seed, check_parameters, declared
 from ..validation import refuse_range
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
@@ -27,6 +26,7 @@ NONE = 1e-9  # of the largest weight or sum: less is an empty cluster, or rows t
 CANCELS = 1e-3  # of the total weight: a smaller inertia is computed without cancellation
 
 
+@declared
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Clusters that minimise Σ (1 − cos(x, c)): k-means for directions (Eq. 9).
 
@@ -58,31 +58,13 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     True
     """
 
-    inertia_: float
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": COUNT,
-        "init": [StrOptions({"k-means++", "random"}), "array-like"],
-        "n_init": [*COUNT, StrOptions({"auto"})],
-        "max_iter": COUNT,
-        "tol": NOT_NEGATIVE,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Literal["k-means++", "random"] | npt.ArrayLike = "k-means++",
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 60,
-        tol: float = 1e-4,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: Count = 8
+    _: KW_ONLY
+    init: Literal["k-means++", "random"] | Annotated[npt.ArrayLike, "array-like"] = "k-means++"
+    n_init: Count | Literal["auto"] = "auto"
+    max_iter: Count = 60
+    tol: NotNegative = 1e-4
+    random_state: Annotated[Seed, "random_state", np.random.Generator] = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
         """Find the clusters of the rows of X (dense, memory-mapped or CSR); y is ignored."""
@@ -101,9 +83,9 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             self.fit_rows(SparseRows(X), weight)
         else:
             rows = Points.raw(X)
-            refuse_range(rows.norms(), X[:HEAD])
+            refuse_range(rows.norms(), X)
             self.fit_rows(rows, weight)
-        self.inertia_ = float(np.ldexp(self.inertia_, exponent))
+        self.inertia_: float = float(np.ldexp(self.inertia_, exponent))
         return self
 
     def fit_rows(self, rows: UnitRows, weight: Floats | None = None) -> "SphericalKMeans":

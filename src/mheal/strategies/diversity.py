@@ -1,13 +1,14 @@
 """Batches that differ as the model sees them: BADGE by gradients, CDAL and GEN by predictions."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..backends.cpu.distances import squared_distances
+from ..estimators import last_step
 from ..parameters import NotNegative
 from ..strategy import Pool, Rows, Scores, Strategy
-from ..uncertainty import margins, probabilities
+from ..uncertainty import Model, margins, probabilities
 from .common import REFERENCES, by_blocks, nearest_distance, sample
 
 SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
@@ -142,8 +143,8 @@ class GEN(Strategy):
         return rows
 
 
-def support_vectors(model: Any, n_labeled: int) -> Rows:
+def support_vectors(model: Model | None, n_labeled: int) -> Rows:
     """Which of the labelled rows are the model's support vectors; all of them if it has none."""
-    last = model[-1] if hasattr(model, "steps") else model
+    last = last_step(model)
     support = np.asarray(getattr(last, "support_", np.arange(n_labeled)), np.int64)
     return support if support.ndim == 1 and (support < n_labeled).all() else np.arange(n_labeled)

@@ -39,8 +39,7 @@ def first_scores(
     G, rows = np.empty((64, X.shape[1]), pick.dtype), np.empty(64, np.int64)
     for a in range(lo, hi, 64):
         n = min(64, hi - a)
-        for z in range(n):
-            rows[z] = members[a + z]
+        rows[:n] = members[a : a + n]
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = q = pick.dtype.type(0)
@@ -59,8 +58,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
     wide_vectors()
     w, d = P.shape
     big, two = P.dtype.type(3e38), P.dtype.type(2)  # a plain 2 would take numba to float64
-    for z in range(n):
-        out[z] = big
+    out[:n] = big
     if d <= FEW_COLUMNS:
         for j in range(w):
             for z in range(n):
@@ -78,9 +76,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
             v = (norm2[z] + q - two * s_j[z]) * c
             out[z] = v if v < out[z] else out[z]
     # Where a point nearly coincides with a pick the formula above cancels: take differences instead.
-    heaviest = P_weight[0]
-    for j in range(1, w):
-        heaviest = max(heaviest, P_weight[j])
+    heaviest = P_weight.max()
     for z in range(n):
         if out[z] < P.dtype.type(1e-4) * norm2[z] * heaviest:
             out[z] = big
@@ -92,10 +88,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
 def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
              t: int, S: Any, near: Any) -> None:  # fmt: skip
     """Apply to points G[:n] (at most CHUNK of them) the picks since the one that the stalest has seen."""
-    oldest = t
-    for z in range(n):
-        oldest = min(oldest, seen[z])
-    for j in range(oldest, t, CHUNK):
+    for j in range(seen[:n].min(), t, CHUNK):
         e = min(t, j + CHUNK)
         _nearest(G, n, norm2, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
         for z in range(n):
@@ -194,14 +187,12 @@ def advance(
                 limit, limit_at = inner, inner_at
         else:
             m = n
-            for i in range(n):
-                few[i] = i
+            few[:] = np.arange(n)
         top = 0
         for y in range(m):
             i = few[y]
             h_score[y], h_norm2[y], h_weight[y], h_seen[y] = score[i], norm2[i], weight[i], seen[i]
-            for c in range(d):
-                H[y, c] = G[i, c]
+            H[y] = G[i]
             if h_score[y] > h_score[top]:
                 top = y
         if not _beats(h_score[top], front[few[top]], bound, bound_at):
@@ -218,8 +209,7 @@ def advance(
                 break
             picked[t], gain[t] = front[few[best]], h_score[best]
             P_norm2[t], P_weight[t] = h_norm2[best], placed[few[best]]
-            for c in range(d):
-                P[t, c] = H[best, c]
+            P[t] = H[best]
             h_score[best] = PICKED
             for y in range(m):
                 v = distance2(H[y], P[t]) * P_weight[t] * h_weight[y]

@@ -30,8 +30,7 @@ def _spacing_part(
     far, two = R.dtype.type(3e38), R.dtype.type(2)  # a plain 2 would take numba to float64
     for a in range(0, members.size, CHUNK):
         n = min(CHUNK, members.size - a)
-        for z in range(n):
-            rows[z] = members[a + z]
+        rows[:n] = members[a : a + n]
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = R.dtype.type(0)

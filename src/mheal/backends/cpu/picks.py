@@ -89,9 +89,7 @@ def _radii_part(
     q, own, left = np.zeros(CHUNK, P.dtype), np.zeros(CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
     for a in range(lo, hi, CHUNK):
         n = min(CHUNK, hi - a)
-        for z in range(n):
-            rows[z] = a + z
-            own[z] = weight[a + z]
+        rows[:n], own[:n] = np.arange(a, a + n), weight[a : a + n]
         own[n:] = 0  # so that values left from the previous block do not count
         left[:] = P.dtype.type(3e38)
         stage(X, rows, n, offset, scale, factor, G)
@@ -106,16 +104,13 @@ def _radii_part(
             if d > FEW_COLUMNS:
                 np.dot(Q, G.T, S[:w])
                 _squares(S, w, q, P_norm2[j : j + w], c, least)
-            heaviest = c[0]
-            for y in range(1, w):
-                heaviest = max(heaviest, c[y])
+            heaviest = c.max()
             for z in range(n):  # where a point nearly coincides with a pick, dots cancel
                 if d <= FEW_COLUMNS or least[z] < P.dtype.type(1e-4) * q[z] * heaviest:
                     for y in range(w):
                         S[y, z] = distance2(G[z], Q[y]) * c[y]
             _fall(S, w, own, left, worst[j : j + w])
-        for z in range(n):
-            score[a + z] = left[z]
+        score[a : a + n] = left[:n]
 
 
 def radii(points: Staged, picks: PickList, weight: Floats) -> tuple[Float64, Scores]:

@@ -1,12 +1,12 @@
 """The rows of a pool in this process: in memory, or in a memory-mapped file that is read part by part."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from ...runtime.checkpoint import NullCheckpoint
 from ...runtime.threads import spans
-from ..base import Floats, Groups, Index, Labels, Rows, RowStore
+from ..base import Floats, Groups, Index, Labels, RowStore
 from .fitting import CpuFitting
 from .grouping import written_apart
 from .lazy_scores import first_scores
@@ -17,6 +17,8 @@ from .traversal import CpuPicks
 
 class Points(Staged, RowStore):
     """The rows (X[i] − offset)·scale·factor[i] as a `RowStore`."""
+
+    spacing = spacing_by_label
 
     def assign(self, centers: Floats) -> Labels:
         labels = np.empty(self.shape[0], np.int32)
@@ -34,9 +36,6 @@ class Points(Staged, RowStore):
 
     def fitting(self, k: int, weight: Floats | None = None) -> CpuFitting:
         return CpuFitting(self, k, weight)
-
-    def spacing(self, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
-        return spacing_by_label(self, labels, references, neighbours)
 
     def squared_distances_to(self, point: Floats, rows: Index | None = None) -> Floats:
         n = self.shape[0] if rows is None else len(rows)

@@ -1,6 +1,7 @@
 """What every CPU kernel is compiled with, and shorthand for the LLVM instructions that numba does not offer."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -29,9 +30,7 @@ def part_of_kernel(function: Callable[..., Any], finite: bool = False) -> Any:
     return njit(nogil=True, fastmath=fastmath, error_model="numpy", **alone)(function)
 
 
-def finite_part(function: Callable[..., Any]) -> Any:
-    """The same, where neither infinities nor NaNs can occur."""
-    return part_of_kernel(function, finite=True)
+finite_part = partial(part_of_kernel, finite=True)
 
 
 class Arrays:

@@ -71,20 +71,16 @@ class PointFront:
 
 
 class CpuFront(PointFront):
-    """The front of candidates in memory: places among them, which become rows of the pool once picked."""
+    """The front of candidates in memory, and their places among these."""
 
     def __init__(self, of: "CpuCandidates", at: Rows, bound: Bound) -> None:
-        self.of = of
+        self.of, self.at = of, at
         scores = Scores(of.norm2[at], of.score[at], of.seen[at])
-        weights = of.weight[at], of.placed[at]
-        super().__init__(of.picks, at, of.picks.points.take(of.members[at]), scores, weights, bound)
-
-    def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
-        at, gain = super().pick(limit, stop)  # the limit is the front's own: there are no candidates around these
-        return self.of.members[at].astype(np.int64), gain
+        rows = of.members[at].astype(np.int64)
+        super().__init__(of.picks, rows, of.picks.points.take(rows), scores, (of.weight[at], of.placed[at]), bound)
 
     def close(self) -> None:
-        self.of.score[self.rows], self.of.seen[self.rows] = self.scores.score, self.scores.seen
+        self.of.score[self.at], self.of.seen[self.at] = self.scores.score, self.scores.seen
 
 
 class CpuCandidates:
@@ -126,7 +122,8 @@ class CpuCandidates:
         with single_threaded_blas():
             front, bound, left = _front(self.score, self._size, self.workers)
             self.renew(front)
-            return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), left))
+            row = self.members[left] if left < len(self.members) else NOWHERE
+            return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), int(row)))
 
     def renew(self, rows: Rows) -> None:
         """Apply to these candidates the picks they have missed."""

@@ -220,7 +220,7 @@ def _advance_epoch(
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
     """Update the scores that reach their group's bound; the best rows, at most `room` per group, form the front."""
-    known = before._replace(score=before.score.copy(), seen=before.seen.copy())  # a task must not change its arguments
+    known = before._replace(score=before.score.copy(), seen=np.array(before.seen))  # arguments must not change
     own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
     score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):

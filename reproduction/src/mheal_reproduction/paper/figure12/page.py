@@ -216,14 +216,19 @@ def _values(curves: Curves, name: str, setting: str) -> str:
     return table(["method", "repetitions", "start", *map(_place, shown), "AULC"], rows)
 
 
-def _falls(curves: Curves) -> str:
-    """Where Random is worse with more labels."""
-    found = []
+def falls(curves: Curves) -> dict[tuple[str, str], tuple[float, float]]:
+    """Where Random is worse with more labels: its accuracies at the start and later, by dataset and setting."""
+    found = {}
     for setting in PENALTIES:
         for name in DATASETS:
             few, more = (curves.at(name, setting, "random", n).mean() for n in (curves.start(name), FEW))
             if more < few:
-                found.append(f"{name}, {setting}: {percent(few)} → {percent(more)}")
+                found[name, setting] = few, more
+    return found
+
+
+def _falls(curves: Curves) -> str:
+    found = [f"{name}, {of}: {percent(few)} → {percent(more)}" for (name, of), (few, more) in falls(curves).items()]
     if not found:
         return f"Random gains on every dataset from the start to {FEW} labels."
     return f"Random loses from the start to {FEW} labels on {'; '.join(found)}."
