@@ -2,29 +2,31 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
-from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
+from ..io.arrays import read_arrays
 from ..io.locate import Located, locate
-from ..io.tables import read_frame
+from ..io.source import Source
 from ..runtime.files import reading
-from ..runtime.memory import headroom, resident, unpacked
+from ..runtime.memory import headroom, memory_map, resident, unpacked
 from ..runtime.progress import as_progress
 from ..strategies import get
-from ..tables.schema import MAX_CATEGORIES
 from ..validation import working_dtype
-from .console import size
+from .console import say_source, size
 from .options import Request
-from .pool import read, say_source
+
+if TYPE_CHECKING:  # a forecast is cheap where no more is loaded than it uses
+    from rich.console import Console
 
 READER = 60_000_000  # bytes that Polars itself takes
 READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
@@ -64,6 +66,11 @@ def bytes_to_read(found: Located) -> int:
     if found.form == ".txt":
         with reading(files[0]), files[0].open("rb") as content:
             return READER + WORDS * total + int(EMBEDDED * share * (1 + content.read(FIRST).count(b"\n")))
+    import polars as pl
+
+    from ..io.tables import read_frame
+    from ..tables.schema import MAX_CATEGORIES
+
     try:
         frame = read_frame(files[0], most=FIRST)
     except UserError:  # the last of the first rows is cut; other errors come when all are read
@@ -121,20 +128,29 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
     return []
 
 
-def print_forecast(request: Request, console: Console) -> None:
-    """Read the pool, measure, and print what picking from it takes."""
+def print_forecast(request: Request, console: "Console") -> None:
+    """Measure picking on samples, and print what picking from the pool takes."""
     strategy = get(request.strategy)
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
     if strategy.needs_model or strategy.needs_labels:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
-    source = read(request, console, request.seed)
+    found = locate(request.pool)
+    sampled = _sampled(request, found)
+    if sampled is None:
+        from .pool import read
+
+        source, to_read = read(request, console, request.seed), 0
+    else:
+        source, to_read = sampled, bytes_to_read(found)
     say_source(request.pool, source, console)
-    X, mapped = source.X, isinstance(source.X, np.memmap)
-    bytes_needed = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
-    budget = request.count(len(X))
-    if budget > len(X):
-        raise UserError(f"a budget of {budget:,} exceeds the {len(X):,} rows of {request.pool}: give a smaller one")
+    X, n = source.X, source.n_rows if source.rows is None else len(source.rows)
+    budget = request.count(n)
+    if budget > n:
+        raise UserError(f"a budget of {budget:,} exceeds the {n:,} rows of {request.pool}: give a smaller one")
+    mapped = memory_map(X) is not None
+    present = resident() - (0 if mapped else X.nbytes)
+    picking = n * X[:1].nbytes + needed((n, X.shape[1]), X.dtype, mapped)
 
     def measure(rows: int, n: int) -> float:
         sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
@@ -144,12 +160,34 @@ def print_forecast(request: Request, console: Console) -> None:
 
     with as_progress(True, console) as progress:
         progress(0, 0, "measuring on samples")
-        found = estimate(measure, len(X), budget, strategy.quadratic)
+        taken = estimate(measure, n, budget, strategy.quadratic)
     print(
-        f"Picking {budget:,} of {len(X):,} rows should take {'at most' if found.bound else 'about'} "
-        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(bytes_needed)} of memory. "
-        "Nothing was written."
+        f"Picking {budget:,} of {n:,} rows should take {'at most' if taken.bound else 'about'} "
+        f"{taken.seconds:.1f} s (measured on {taken.measured:,} rows) and {size(present + max(picking, to_read))} of "
+        "memory. Nothing was written."
     )
+
+
+def _sampled(request: Request, found: Located) -> Source | None:
+    """A .npy file or Parquet files of numbers as a pool of which only the first rows are read; None for others."""
+    if request.text is not None or request.embed is not None:
+        return None
+    if found.form == ".npy" and len(found.files) == 1 and not any(request.features.values()):
+        X, description = read_arrays(found.files, None)
+        return Source(X, "vectors", description, found.files)
+    if found.form != ".parquet":
+        return None
+    from ..io.shards import unread
+    from ..io.tables import on_disk, read_columns
+    from ..tables.features import feature_array, fits_float32
+    from ..tables.schema import choose
+
+    with suppress(UserError):  # text must be read to be counted, and what is wrong is found then
+        schema = choose(on_disk(found.files, request.pool), **request.features)
+        pool, first = unread(found.files, schema), found.files[0]
+        X = feature_array(read_columns(first, schema.names, 0, min(LARGE, _most(pool.n_rows))), schema, first.name)
+        return replace(pool, X=X.astype(np.float32) if fits_float32(X) else X)
+    return None
 
 
 class Estimate(NamedTuple):
@@ -168,7 +206,7 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
 
     Time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
     """
-    limit = min(max(rows // SHARE, TINY), rows)
+    limit = _most(rows)
     sizes = sorted({min(most, limit) for most in ((MEDIUM,) if quadratic else (SMALL, MEDIUM))})
     taken: dict[int, float] = {}
     measure(min(SMALL, limit), min(budget, TINY // PICKED))  # it may compile
@@ -182,3 +220,8 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
         return Estimate(bound, measured)
     slope = max(0.0, taken[LARGE] - taken[MEDIUM]) / (LARGE - MEDIUM)
     return Estimate(taken[LARGE] + slope * (rows - LARGE), LARGE, bound=False)
+
+
+def _most(rows: int) -> int:
+    """The rows of the largest sample of so many."""
+    return min(max(rows // SHARE, TINY), rows)

@@ -88,16 +88,6 @@ def labels_in(
     return Labels(places[kept], None if both.values is None else both.values[kept])
 
 
-def say_source(pool: str, source: Source, console: Console) -> None:
-    """Print a line about the pool's features, and one about the items that were skipped."""
-    n = len(source.X)
-    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
-    for note in source.notes:
-        console.print(f"{pool}: {note}")
-    if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
-        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
-
-
 def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:
     """How many labels each class has; which have few; and which may be one class that is written in two ways."""
     where = ", ".join(paths(files))
