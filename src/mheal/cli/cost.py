@@ -177,16 +177,19 @@ def _sampled(request: Request, found: Located) -> Source | None:
         return Source(X, "vectors", description, found.files)
     if found.form != ".parquet":
         return None
+    import polars as pl
+
     from ..io.shards import unread
-    from ..io.tables import on_disk, read_columns
+    from ..io.tables import on_disk, scan
     from ..tables.features import feature_array, fits_float32
     from ..tables.schema import choose
 
     with suppress(UserError):  # text must be read to be counted, and what is wrong is found then
-        schema = choose(on_disk(found.files, request.pool), **request.features)
-        pool, first = unread(found.files, schema), found.files[0]
-        X = feature_array(read_columns(first, schema.names, 0, min(LARGE, _most(pool.n_rows))), schema, first.name)
-        return replace(pool, X=X.astype(np.float32) if fits_float32(X) else X)
+        pool = unread(found.files, schema := choose(on_disk(found.files, request.pool), **request.features))
+        rows = pl.concat([scan(file).select(schema.names) for file in found.files], how="vertical_relaxed")
+        if len(first := rows.head(min(LARGE, _most(pool.n_rows))).collect()):
+            X = feature_array(first, schema, request.pool)
+            return replace(pool, X=X.astype(np.float32) if fits_float32(X) else X)
     return None
 
 
