@@ -37,12 +37,11 @@ from .pool import answers_in, labels_in, read, read_with_labels, say_labels
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, their pool, the number and the classes of labels, the model in words, and the seconds taken."""
+    """The picks, their pool, the labels, the model in words, and the seconds taken."""
 
     picks: Selection
     source: Source
-    labeled: int
-    classes: list[str]
+    labels: Labels
     model: str
     seconds: dict[str, float]
 
@@ -70,8 +69,7 @@ class Job:
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}
-        classes = [] if labels.values is None else sorted({str(label) for label in labels.values})
-        return Result(picks, source, len(labels.rows), classes, model, seconds)
+        return Result(picks, source, labels, model, seconds)
 
     @property
     def strategy(self) -> type[Strategy]:

@@ -22,6 +22,7 @@ from ..validation import as_array
 from .options import PoolOptions, names, paths
 
 SHOWN = 10  # classes that are listed
+POOLS = ("pool", "proba")  # options that take whatever a pool may be
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
@@ -116,10 +117,10 @@ def counted(counts: dict[str, int]) -> str:
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
-def inputs(pool: str, proba: str | None = None, **files: str | list[str] | None) -> dict[str, list[Path]]:
-    """The files that a command reads, by what they are."""
-    pools = {name: locate(path).files for name, path in {"pool": pool, "proba": proba}.items() if path}
-    return pools | {name: [Path(file) for file in paths(named)] for name, named in files.items() if named}
+def inputs(**typed: str | list[str] | None) -> dict[str, list[Path]]:
+    """The files that a command reads, by the option that names them."""
+    named = {name: paths(files) for name, files in typed.items() if files}
+    return {name: locate(one[0]).files if name in POOLS else [*map(Path, one)] for name, one in named.items()}
 
 
 def usable(X: Any, pool: str) -> Any:

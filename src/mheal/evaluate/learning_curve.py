@@ -143,8 +143,7 @@ class CurveFit:
 
     def labels_to_reach(self, target: float) -> Estimate:
         """Labels, from now on, with which the curve and the ends of its interval reach the target, or infinity."""
-        if not 0 < target < 1:
-            raise UserError(f"the target accuracy must lie between 0 and 1, got {target!r}")
+        check_target(target)
         labels = np.geomspace(self.now, max(MOST, self.now), 2000)
         value, low, high = (end >= target for end in self._along(labels))
         return Estimate(*(float(labels[end.argmax()]) if end.any() else np.inf for end in (value, high, low)))
@@ -161,3 +160,10 @@ class CurveFit:
         variance = 1 / (self.effective * now * (1 - now)) + 0.15 + np.log(times) / 4
         low, high = expit(logit(value) + WIDTH * np.outer([-1, 1], np.sqrt(variance)))
         return value, np.maximum.accumulate(low), high
+
+
+def check_target(target: float | None, name: str = "the target accuracy") -> None:
+    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
+    if target is not None and not 0 < target < 1:
+        hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
+        raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")
