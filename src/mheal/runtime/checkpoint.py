@@ -144,9 +144,9 @@ class Checkpoint(NullCheckpoint):
         try:
             with reading(file, "", MISTYPED), np.load(file, allow_pickle=False) as stored:
                 return dict(stored)
-        except UserError as error:
-            if isinstance(error, UserFileError):
-                raise
+        except UserFileError:
+            raise
+        except UserError:
             return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
