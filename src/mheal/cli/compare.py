@@ -10,7 +10,7 @@ import typer
 
 from ..exceptions import UserError
 from ..runtime.outputs import Outputs, checksum
-from .console import messages, say_source, show_report
+from .console import messages, show_report
 from .options import SPLITS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, names, option
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def compare(
     from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from .pool import answers_in, counted, inputs, read, say_labels, usable
+    from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)

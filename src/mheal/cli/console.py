@@ -3,16 +3,11 @@
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-
-from ..exceptions import shortened
-
-if TYPE_CHECKING:
-    from ..io.source import Source
 
 # What a terminal obeys instead of showing it, and halves of characters, as names of files may hold.
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,16 +28,6 @@ class _Harmless(Console):
 def messages(quiet: bool) -> Console:
     """Where messages go: stderr, so that stdout is free for data."""
     return _Harmless(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False, markup=False)
-
-
-def say_source(pool: str, source: "Source", console: Console) -> None:
-    """Print a line about the pool's features, and one about the items that were skipped."""
-    n = source.n_rows if source.rows is None else len(source.rows)
-    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
-    for note in source.notes:
-        console.print(f"{pool}: {note}")
-    if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
-        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
 
 
 def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]], sentences: Iterable[str]) -> None:

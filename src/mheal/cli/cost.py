@@ -14,19 +14,20 @@ import numpy.typing as npt
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
-from ..io.arrays import read_arrays
 from ..io.locate import Located, locate
-from ..io.source import Source
 from ..runtime.files import reading
 from ..runtime.memory import headroom, memory_map, resident, unpacked
 from ..runtime.progress import as_progress
 from ..strategies import get
 from ..validation import working_dtype
-from .console import say_source, size
+from .console import size
 from .options import Request
+from .pool import read, say_source
 
 if TYPE_CHECKING:  # a forecast is cheap where no more is loaded than it uses
     from rich.console import Console
+
+    from ..io.source import Source
 
 READER = 60_000_000  # bytes that Polars itself takes
 READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
@@ -135,14 +136,8 @@ def print_forecast(request: Request, console: "Console") -> None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
     if strategy.needs_model or strategy.needs_labels:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
-    found = locate(request.pool)
-    sampled = _sampled(request, found)
-    if sampled is None:
-        from .pool import read
-
-        source, to_read = read(request, console, request.seed), 0
-    else:
-        source, to_read = sampled, bytes_to_read(found)
+    shards = _first_rows(request)
+    source = shards or read(request, console, request.seed)
     say_source(request.pool, source, console)
     X, n = source.X, source.n_rows if source.rows is None else len(source.rows)
     budget = request.count(n)
@@ -150,7 +145,9 @@ def print_forecast(request: Request, console: "Console") -> None:
         raise UserError(f"a budget of {budget:,} exceeds the {n:,} rows of {request.pool}: give a smaller one")
     mapped = memory_map(X) is not None
     present = resident() - (0 if mapped else X.nbytes)
-    picking = n * X[:1].nbytes + needed((n, X.shape[1]), X.dtype, mapped)
+    taken = n * X[:1].nbytes + needed((n, X.shape[1]), X.dtype, mapped)
+    if shards is not None:
+        taken = max(taken, bytes_to_read(locate(request.pool)))
 
     def measure(rows: int, n: int) -> float:
         sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
@@ -160,22 +157,18 @@ def print_forecast(request: Request, console: "Console") -> None:
 
     with as_progress(True, console) as progress:
         progress(0, 0, "measuring on samples")
-        taken = estimate(measure, n, budget, strategy.quadratic)
+        found = estimate(measure, n, budget, strategy.quadratic)
     print(
-        f"Picking {budget:,} of {n:,} rows should take {'at most' if taken.bound else 'about'} "
-        f"{taken.seconds:.1f} s (measured on {taken.measured:,} rows) and {size(present + max(picking, to_read))} of "
-        "memory. Nothing was written."
+        f"Picking {budget:,} of {n:,} rows should take {'at most' if found.bound else 'about'} "
+        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(present + taken)} of memory. "
+        "Nothing was written."
     )
 
 
-def _sampled(request: Request, found: Located) -> Source | None:
-    """A .npy file or Parquet files of numbers as a pool of which only the first rows are read; None for others."""
-    if request.text is not None or request.embed is not None:
-        return None
-    if found.form == ".npy" and len(found.files) == 1 and not any(request.features.values()):
-        X, description = read_arrays(found.files, None)
-        return Source(X, "vectors", description, found.files)
-    if found.form != ".parquet":
+def _first_rows(request: Request) -> "Source | None":
+    """Parquet files of numbers as a pool whose X has the first rows only; None for other pools."""
+    found = locate(request.pool)
+    if found.form != ".parquet" or request.text is not None or request.embed is not None:
         return None
     import polars as pl
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..exceptions import UserError
-from .console import messages, say_source
+from .console import messages
 from .options import Force, PoolOptions, Quiet, Seed, from_fields, option
 
 
@@ -27,7 +27,7 @@ def embed(
     import numpy as np
 
     from ..runtime.outputs import Outputs
-    from .pool import inputs, read
+    from .pool import inputs, read, say_source
 
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")

@@ -6,7 +6,7 @@ from threading import Timer
 from typing import Annotated
 
 from ..exceptions import UserError
-from .console import messages, say_source
+from .console import messages
 from .options import PoolOptions, Quiet, Seed, from_fields, names, option
 
 CLASSES = "The classes; more can be added on the page."
@@ -41,7 +41,7 @@ def label(
     except ImportError as error:
         raise UserError("the page needs starlette and uvicorn: pip install 'mheal[web]'") from error
     from ..io.source import Source
-    from .pool import read, usable
+    from .pool import read, say_source, usable
 
     console = messages(quiet)
 

@@ -29,10 +29,9 @@ from ..strategies import names as strategies
 from ..tables.names import is_answer
 from ..tables.schema import choose
 from ..uncertainty import FewLabelsWarning
-from .console import say_source
 from .cost import refuse_small_limit, shards_to_stream
 from .options import Request
-from .pool import answers_in, labels_in, read, read_with_labels, say_labels
+from .pool import answers_in, labels_in, read, read_with_labels, say_labels, say_source
 
 
 @dataclass(frozen=True)

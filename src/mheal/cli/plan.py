@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .console import messages, say_source, show_report
+from .console import messages, show_report
 from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
@@ -43,7 +43,7 @@ def plan(
     from ..evaluate.learning_curve import check_target
     from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
-    from .pool import inputs, read, read_with_labels, say_labels, usable
+    from .pool import inputs, read, read_with_labels, say_labels, say_source, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")

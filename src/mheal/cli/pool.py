@@ -10,14 +10,11 @@ from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError, shortened
-from ..io.fingerprint import not_given, refuse_moved
 from ..io.labels import Labels, joined, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
-from ..io.sheet import cells_of
 from ..io.source import Source
 from ..runtime.progress import as_progress
-from ..tables.table import repeating
 from ..validation import as_array
 from .options import PoolOptions, names, paths
 
@@ -57,6 +54,9 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
     """The columns, not named as features, that repeat the labels of these rows of X."""
     if labels is None or not len(labels):
         return []
+    from ..io.sheet import cells_of
+    from ..tables.table import repeating
+
     chosen = names(options.also) or ()
     return [name for name in repeating(cells_of(source, rows), labels) if name not in chosen]
 
@@ -68,8 +68,12 @@ def labels_in(
 
     only_labelled : whether items without a label are left out, and there must be others; else labels are refused
     """
+    if not (files := paths(files)):
+        return Labels(np.empty(0, np.int64), None)
+    from ..io.fingerprint import not_given, refuse_moved
+
     found: dict[str, Labels] = {}
-    for file in paths(files):
+    for file in files:
         labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
         if labels.values is not None and not len(labels.values) and not labels.notes:
             remedy = "annotate its tasks" if file.lower().endswith(".json") else "fill in its column label"
@@ -78,8 +82,6 @@ def labels_in(
         places = source.places(labels.rows)
         refuse_moved(file, source, places[places >= 0])
         found[file] = labels
-    if not found:
-        return Labels(np.empty(0, np.int64), None)
     both = joined(found)
     if console is not None:
         for note in [*both.notes, *not_given([*found])]:
@@ -87,6 +89,16 @@ def labels_in(
     places = source.places(both.rows)
     kept = places >= 0
     return Labels(places[kept], None if both.values is None else both.values[kept])
+
+
+def say_source(pool: str, source: Source, console: Console) -> None:
+    """Print a line about the pool's features, and one about the items that were skipped."""
+    n = source.n_rows if source.rows is None else len(source.rows)
+    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
+    for note in source.notes:
+        console.print(f"{pool}: {note}")
+    if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
+        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
 
 
 def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:
