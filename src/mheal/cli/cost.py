@@ -6,28 +6,25 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
 from ..io.locate import Located, locate
+from ..io.source import Source
 from ..runtime.files import reading
 from ..runtime.memory import headroom, memory_map, resident, unpacked
 from ..runtime.progress import as_progress
 from ..strategies import get
-from ..validation import working_dtype
+from ..validation import as_budget, working_dtype
 from .console import size
 from .options import Request
 from .pool import read, say_source
-
-if TYPE_CHECKING:  # a forecast is cheap where no more is loaded than it uses
-    from rich.console import Console
-
-    from ..io.source import Source
 
 READER = 60_000_000  # bytes that Polars itself takes
 READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
@@ -129,7 +126,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
     return []
 
 
-def print_forecast(request: Request, console: "Console") -> None:
+def print_forecast(request: Request, console: Console) -> None:
     """Measure picking on samples, and print what picking from the pool takes."""
     strategy = get(request.strategy)
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
@@ -140,14 +137,11 @@ def print_forecast(request: Request, console: "Console") -> None:
     source = shards or read(request, console, request.seed)
     say_source(request.pool, source, console)
     X, n = source.X, source.n_rows if source.rows is None else len(source.rows)
-    budget = request.count(n)
-    if budget > n:
-        raise UserError(f"a budget of {budget:,} exceeds the {n:,} rows of {request.pool}: give a smaller one")
+    budget = as_budget(request.count(n), n)
     mapped = memory_map(X) is not None
     present = resident() - (0 if mapped else X.nbytes)
     taken = n * X[:1].nbytes + needed((n, X.shape[1]), X.dtype, mapped)
-    if shards is not None:
-        taken = max(taken, bytes_to_read(locate(request.pool)))
+    to_read = 0 if shards is None else bytes_to_read(locate(request.pool))
 
     def measure(rows: int, n: int) -> float:
         sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
@@ -160,12 +154,12 @@ def print_forecast(request: Request, console: "Console") -> None:
         found = estimate(measure, n, budget, strategy.quadratic)
     print(
         f"Picking {budget:,} of {n:,} rows should take {'at most' if found.bound else 'about'} "
-        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(present + taken)} of memory. "
-        "Nothing was written."
+        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(present + max(taken, to_read))} of "
+        "memory. Nothing was written."
     )
 
 
-def _first_rows(request: Request) -> "Source | None":
+def _first_rows(request: Request) -> Source | None:
     """Parquet files of numbers as a pool whose X has the first rows only; None for other pools."""
     found = locate(request.pool)
     if found.form != ".parquet" or request.text is not None or request.embed is not None:
@@ -180,7 +174,7 @@ def _first_rows(request: Request) -> "Source | None":
     with suppress(UserError):  # text must be read to be counted, and what is wrong is found then
         pool = unread(found.files, schema := choose(on_disk(found.files, request.pool), **request.features))
         rows = pl.concat([scan(file).select(schema.names) for file in found.files], how="vertical_relaxed")
-        if len(first := rows.head(min(LARGE, _most(pool.n_rows))).collect()):
+        if len(first := rows.head(LARGE).collect()):
             X = feature_array(first, schema, request.pool)
             return replace(pool, X=X.astype(np.float32) if fits_float32(X) else X)
     return None
@@ -202,7 +196,7 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
 
     Time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
     """
-    limit = _most(rows)
+    limit = min(max(rows // SHARE, TINY), rows)
     sizes = sorted({min(most, limit) for most in ((MEDIUM,) if quadratic else (SMALL, MEDIUM))})
     taken: dict[int, float] = {}
     measure(min(SMALL, limit), min(budget, TINY // PICKED))  # it may compile
@@ -216,8 +210,3 @@ def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadr
         return Estimate(bound, measured)
     slope = max(0.0, taken[LARGE] - taken[MEDIUM]) / (LARGE - MEDIUM)
     return Estimate(taken[LARGE] + slope * (rows - LARGE), LARGE, bound=False)
-
-
-def _most(rows: int) -> int:
-    """The rows of the largest sample of so many."""
-    return min(max(rows // SHARE, TINY), rows)

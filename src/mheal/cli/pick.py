@@ -142,11 +142,10 @@ class Job:
 
             cluster, y = connected(request.scheduler), None  # a cluster picks without a model
         resumable = self.resume or (request.max_memory is not None and self.strategy.resumable)
-        deduplicate: bool | Literal["auto"] = "auto"
-        if request.deduplicate is not None:
-            deduplicate = request.deduplicate
-        elif source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params():
-            deduplicate = True  # images, unlike rows of tables, are often in a folder twice by mistake
+        deduplicate: bool | Literal["auto"] | None = request.deduplicate
+        if deduplicate is None:  # images, unlike rows of tables, are often in a folder twice by mistake
+            images = source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params()
+            deduplicate = images or "auto"
         budget = request.count(n - len(rows)) - len(kept)
         with (
             as_progress(True, self.console) as progress, cluster, _memory_errors(),

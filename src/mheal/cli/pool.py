@@ -19,7 +19,6 @@ from ..validation import as_array
 from .options import PoolOptions, names, paths
 
 SHOWN = 10  # classes that are listed
-POOLS = ("pool", "proba")  # options that take whatever a pool may be
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
@@ -132,7 +131,8 @@ def counted(counts: dict[str, int]) -> str:
 def inputs(**typed: str | list[str] | None) -> dict[str, list[Path]]:
     """The files that a command reads, by the option that names them."""
     named = {name: paths(files) for name, files in typed.items() if files}
-    return {name: locate(one[0]).files if name in POOLS else [*map(Path, one)] for name, one in named.items()}
+    pools = ("pool", "proba")  # options that take whatever a pool may be
+    return {name: locate(one[0]).files if name in pools else [*map(Path, one)] for name, one in named.items()}
 
 
 def usable(X: Any, pool: str) -> Any:

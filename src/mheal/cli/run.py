@@ -55,8 +55,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
                 stages.close()
             with suppress(OSError):  # it is not there, or holds intermediate results
                 folder.rmdir()
-    labeled = len(result.labels.rows)
-    avoided = f", away from the {labeled:,} labelled rows" if labeled else ""
+    avoided = f", away from the {n:,} labelled rows" if (n := len(result.labels.rows)) else ""
     console.print(
         f"{len(result.picks):,} picks by {get(request.strategy).title}{result.model}{avoided}; "
         f"reading {result.seconds['reading']:.1f} s, picking {result.seconds['picking']:.1f} s"

@@ -105,7 +105,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
         if name == "simclr:EPOCHS" and not (option.isdecimal() and int(option)):
             raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {option!r}")
         return name, option
-    added = [key for key in registered.names() if key not in METHODS] if kind in ADDED else []
+    added = sorted(registered.found().names - METHODS.keys()) if kind in ADDED else []
     if complete and first in added:
         return first, option
     *most, last = ours + added

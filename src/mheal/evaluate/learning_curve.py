@@ -82,11 +82,10 @@ def learning_curve(
     pool = as_array(X)
     _, rows, y = split_labels(labeled, y, len(pool))
     X, y = pool[rows], as_classes(y)
-    classes = np.unique(y)
     if len(y) < MIN_LABELS:
         raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} to estimate a curve")
-    if len(classes) < 2:
-        raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
+    if (y == y[0]).all():
+        raise UserError(f"all labels are {y[0].item()!r}: there is nothing to learn from one class")
     most = len(y) - ceil(len(y) / FOLDS)
     labels = np.geomspace(most / 4, most, 6).round().astype(np.int64)
     model = for_pool(estimator, pool)

@@ -165,9 +165,7 @@ def accuracy_plan(
 ) -> AccuracyPlan:  # fmt: skip
     """The accuracy to expect in the pool X from more labels, see `AccuracyPlan`.
 
-    y, labeled : at least 20 labels and their rows, as for `mheal.select`
-    estimator : a name, "package.module:attribute" or a classifier, see `mheal.estimators`
-    random_state : seed of the folds
+    y, labeled, estimator : as for `learning_curve`, from at least 20 labels on; random_state is the seed of the folds
     """
     check_target(target)
     if ahead < 1 or batch < 1:
