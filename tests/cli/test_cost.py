@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 from mheal.cli import main
@@ -76,3 +77,25 @@ def test_the_command_says_on_how_many_rows_it_measured(tmp_path, monkeypatch, ca
     assert main(["select", "pool.npy", "-b", "20", "--forecast", "--strategy", "support-points"]) == 0
     assert re.search(r"\(measured on 3,750 rows\)", capfd.readouterr().out)
     assert [path.name for path in tmp_path.iterdir()] == ["pool.npy"]
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_a_forecast_of_shards_measures_rows_of_several(text, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((10_000, 3))
+    for at in range(10):
+        columns = dict(zip("abc", X[1000 * at : 1000 * at + 1000].T, strict=True))
+        words = {"word": ["one", "two"] * 500} if text else {}
+        pl.DataFrame(columns | words).write_parquet(f"{at}.parquet")
+    assert main(["select", "*.parquet", "-b", "10%", "--forecast"]) == 0
+    said = capfd.readouterr()
+    assert "Picking 1,000 of 10,000 rows should take at most" in said.out
+    assert "(measured on 1,250 rows)" in said.out
+    assert ("one-hot" in said.err) == text
+
+
+def test_a_forecast_of_an_empty_file_says_so(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"a": [], "b": []}, {"a": pl.Float64, "b": pl.Float64}).write_parquet("pool.parquet")
+    assert main(["select", "pool.parquet", "-b", "10", "--forecast"]) == 2
+    assert "has no rows" in capfd.readouterr().err

@@ -71,7 +71,7 @@ def compare(
     chosen, wanted = _strategies(strategies), _budgets(budgets)
     pool = options.pool
     files = curves_csv, curves_png, page = [out / name for name in FILES]
-    used = inputs(pool, target=str(named_array(target)[0]))
+    used = inputs(pool=pool, target=str(named_array(target)[0]))
     outputs = context.with_resource(
         Outputs([("--out", f) for f in files], used, force=force, record=out / SETTINGS, make_folder=True)
     )

@@ -2,26 +2,26 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 from rich.console import Console
 
 from ..api import select
 from ..backends.cpu.traversal import FRONT_BYTES, FRONT_SHARE
 from ..exceptions import UserError
 from ..io.locate import Located, locate
-from ..io.tables import read_frame
+from ..io.source import Source
 from ..runtime.files import reading
-from ..runtime.memory import headroom, resident, unpacked
+from ..runtime.memory import headroom, memory_map, resident, unpacked
 from ..runtime.progress import as_progress
 from ..strategies import get
-from ..tables.schema import MAX_CATEGORIES
-from ..validation import working_dtype
+from ..validation import as_budget, working_dtype
 from .console import size
 from .options import Request
 from .pool import read, say_source
@@ -64,6 +64,11 @@ def bytes_to_read(found: Located) -> int:
     if found.form == ".txt":
         with reading(files[0]), files[0].open("rb") as content:
             return READER + WORDS * total + int(EMBEDDED * share * (1 + content.read(FIRST).count(b"\n")))
+    import polars as pl
+
+    from ..io.tables import read_frame
+    from ..tables.schema import MAX_CATEGORIES
+
     try:
         frame = read_frame(files[0], most=FIRST)
     except UserError:  # the last of the first rows is cut; other errors come when all are read
@@ -122,19 +127,21 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def print_forecast(request: Request, console: Console) -> None:
-    """Read the pool, measure, and print what picking from it takes."""
+    """Measure picking on samples, and print what picking from the pool takes."""
     strategy = get(request.strategy)
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
     if strategy.needs_model or strategy.needs_labels:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
-    source = read(request, console, request.seed)
+    shards = _first_rows(request)
+    source = shards or read(request, console, request.seed)
     say_source(request.pool, source, console)
-    X, mapped = source.X, isinstance(source.X, np.memmap)
-    bytes_needed = resident() + needed(X.shape, X.dtype, mapped) + (X.nbytes if mapped else 0)
-    budget = request.count(len(X))
-    if budget > len(X):
-        raise UserError(f"a budget of {budget:,} exceeds the {len(X):,} rows of {request.pool}: give a smaller one")
+    X, n = source.X, source.n_rows if source.rows is None else len(source.rows)
+    budget = as_budget(request.count(n), n)
+    mapped = memory_map(X) is not None
+    present = resident() - (0 if mapped else X.nbytes)
+    taken = n * X[:1].nbytes + needed((n, X.shape[1]), X.dtype, mapped)
+    to_read = 0 if shards is None else bytes_to_read(locate(request.pool))
 
     def measure(rows: int, n: int) -> float:
         sample = np.asarray(X[np.sort(np.random.default_rng(request.seed).choice(len(X), rows, replace=False))])
@@ -144,12 +151,33 @@ def print_forecast(request: Request, console: Console) -> None:
 
     with as_progress(True, console) as progress:
         progress(0, 0, "measuring on samples")
-        found = estimate(measure, len(X), budget, strategy.quadratic)
+        found = estimate(measure, n, budget, strategy.quadratic)
     print(
-        f"Picking {budget:,} of {len(X):,} rows should take {'at most' if found.bound else 'about'} "
-        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(bytes_needed)} of memory. "
-        "Nothing was written."
+        f"Picking {budget:,} of {n:,} rows should take {'at most' if found.bound else 'about'} "
+        f"{found.seconds:.1f} s (measured on {found.measured:,} rows) and {size(present + max(taken, to_read))} of "
+        "memory. Nothing was written."
     )
+
+
+def _first_rows(request: Request) -> Source | None:
+    """Parquet files of numbers as a pool whose X has the first rows only; None for other pools."""
+    found = locate(request.pool)
+    if found.form != ".parquet" or request.text is not None or request.embed is not None:
+        return None
+    import polars as pl
+
+    from ..io.shards import unread
+    from ..io.tables import on_disk, scan
+    from ..tables.features import feature_array, fits_float32
+    from ..tables.schema import choose
+
+    with suppress(UserError):  # text must be read to be counted, and what is wrong is found then
+        pool = unread(found.files, schema := choose(on_disk(found.files, request.pool), **request.features))
+        rows = pl.concat([scan(file).select(schema.names) for file in found.files], how="vertical_relaxed")
+        if len(first := rows.head(LARGE).collect()):
+            X = feature_array(first, schema, request.pool)
+            return replace(pool, X=X.astype(np.float32) if fits_float32(X) else X)
+    return None
 
 
 class Estimate(NamedTuple):

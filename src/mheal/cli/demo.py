@@ -34,6 +34,7 @@ def demo(
         console.print(f"Written: {', '.join(write_files(Path()))}")
         return
     from ..evaluate.digits import draw_picks, run, save
+    from ..evaluate.report import metric_table
     from ..runtime.outputs import SUFFIX, Outputs
     from ..runtime.progress import as_progress
 
@@ -47,11 +48,5 @@ def demo(
             draw_picks(budget, seed, picks_png)
             save(curves, runs_csv)
     if not quiet:
-        cells: dict[int, list[str]] = {labels: [] for labels in curves.budgets.tolist()}
-        for row in curves.table().to_dicts():
-            spread = f" ± {100 * row['sd']:.1f}" if seeds > 1 else ""
-            cells[row["labels"]].append(f"{100 * row['mean']:.1f}{spread}")
-        title = f"Test accuracy on digits in %, mean ± standard deviation of {seeds} splits"
-        table = title, ["labels", *curves.strategies], [[str(n), *row] for n, row in cells.items()]
-        show_report([table], [curves.verdict()])
+        show_report([metric_table(curves, "sd")], [curves.verdict()])
     console.print(f"Written: {', '.join(map(str, files))}")

@@ -32,7 +32,7 @@ def embed(
     if out.suffix != ".npy":
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy")
     console = messages(quiet)
-    with Outputs([("--out", out)], inputs(options.pool), force=force) as outputs:
+    with Outputs([("--out", out)], inputs(pool=options.pool), force=force) as outputs:
         source = read(options, console, seed)
         say_source(options.pool, source, console)
         with outputs.writing(out) as parts, parts[0].open("wb") as file:

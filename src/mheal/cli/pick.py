@@ -36,12 +36,11 @@ from .pool import answers_in, labels_in, read, read_with_labels, say_labels, say
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, their pool, the number and the classes of labels, the model in words, and the seconds taken."""
+    """The picks, their pool, the labels, the model in words, and the seconds taken."""
 
     picks: Selection
     source: Source
-    labeled: int
-    classes: list[str]
+    labels: Labels
     model: str
     seconds: dict[str, float]
 
@@ -69,8 +68,7 @@ class Job:
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}
-        classes = [] if labels.values is None else sorted({str(label) for label in labels.values})
-        return Result(picks, source, len(labels.rows), classes, model, seconds)
+        return Result(picks, source, labels, model, seconds)
 
     @property
     def strategy(self) -> type[Strategy]:
@@ -144,11 +142,10 @@ class Job:
 
             cluster, y = connected(request.scheduler), None  # a cluster picks without a model
         resumable = self.resume or (request.max_memory is not None and self.strategy.resumable)
-        deduplicate: bool | Literal["auto"] = "auto"
-        if request.deduplicate is not None:
-            deduplicate = request.deduplicate
-        elif source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params():
-            deduplicate = True  # images, unlike rows of tables, are often in a folder twice by mistake
+        deduplicate: bool | Literal["auto"] | None = request.deduplicate
+        if deduplicate is None:  # images, unlike rows of tables, are often in a folder twice by mistake
+            images = source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params()
+            deduplicate = images or "auto"
         budget = request.count(n - len(rows)) - len(kept)
         with (
             as_progress(True, self.console) as progress, cluster, _memory_errors(),

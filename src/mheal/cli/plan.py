@@ -40,7 +40,7 @@ def plan(
     """
     from ..classes import as_classes
     from ..evaluate import AccuracyPlan, CoveragePlan, accuracy_plan, coverage_plan, horizon, resolve_estimator
-    from ..evaluate.plan import check_target
+    from ..evaluate.learning_curve import check_target
     from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
     from .pool import inputs, read, read_with_labels, say_labels, say_source, usable
@@ -49,7 +49,7 @@ def plan(
     check_target(target_accuracy, "--target-accuracy")
     resolve_estimator(estimator)
     drawn = [] if plot is None else [("--plot", plot)]
-    outputs = context.with_resource(Outputs(drawn, inputs(options.pool, labeled=labeled), force=force))
+    outputs = context.with_resource(Outputs(drawn, inputs(pool=options.pool, labeled=labeled), force=force))
     source, known = read_with_labels(partial(read, options, console, seed), options, labeled, console)
     X = usable(source.X, options.pool)
     made: CoveragePlan | AccuracyPlan

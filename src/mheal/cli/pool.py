@@ -10,14 +10,11 @@ from rich.console import Console
 
 from ..backends.cpu.points import Points
 from ..exceptions import UserError, shortened
-from ..io.fingerprint import not_given, refuse_moved
 from ..io.labels import Labels, joined, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
-from ..io.sheet import cells_of
 from ..io.source import Source
 from ..runtime.progress import as_progress
-from ..tables.table import repeating
 from ..validation import as_array
 from .options import PoolOptions, names, paths
 
@@ -56,6 +53,9 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
     """The columns, not named as features, that repeat the labels of these rows of X."""
     if labels is None or not len(labels):
         return []
+    from ..io.sheet import cells_of
+    from ..tables.table import repeating
+
     chosen = names(options.also) or ()
     return [name for name in repeating(cells_of(source, rows), labels) if name not in chosen]
 
@@ -67,8 +67,12 @@ def labels_in(
 
     only_labelled : whether items without a label are left out, and there must be others; else labels are refused
     """
+    if not (files := paths(files)):
+        return Labels(np.empty(0, np.int64), None)
+    from ..io.fingerprint import not_given, refuse_moved
+
     found: dict[str, Labels] = {}
-    for file in paths(files):
+    for file in files:
         labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
         if labels.values is not None and not len(labels.values) and not labels.notes:
             remedy = "annotate its tasks" if file.lower().endswith(".json") else "fill in its column label"
@@ -77,8 +81,6 @@ def labels_in(
         places = source.places(labels.rows)
         refuse_moved(file, source, places[places >= 0])
         found[file] = labels
-    if not found:
-        return Labels(np.empty(0, np.int64), None)
     both = joined(found)
     if console is not None:
         for note in [*both.notes, *not_given([*found])]:
@@ -90,7 +92,7 @@ def labels_in(
 
 def say_source(pool: str, source: Source, console: Console) -> None:
     """Print a line about the pool's features, and one about the items that were skipped."""
-    n = len(source.X)
+    n = source.n_rows if source.rows is None else len(source.rows)
     console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
@@ -126,10 +128,11 @@ def counted(counts: dict[str, int]) -> str:
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
-def inputs(pool: str, proba: str | None = None, **files: str | list[str] | None) -> dict[str, list[Path]]:
-    """The files that a command reads, by what they are."""
-    pools = {name: locate(path).files for name, path in {"pool": pool, "proba": proba}.items() if path}
-    return pools | {name: [Path(file) for file in paths(named)] for name, named in files.items() if named}
+def inputs(**typed: str | list[str] | None) -> dict[str, list[Path]]:
+    """The files that a command reads, by the option that names them."""
+    named = {name: paths(files) for name, files in typed.items() if files}
+    pools = ("pool", "proba")  # options that take whatever a pool may be
+    return {name: locate(one[0]).files if name in pools else [*map(Path, one)] for name, one in named.items()}
 
 
 def usable(X: Any, pool: str) -> Any:

@@ -37,8 +37,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     form = format_of(output.file, output.format)
     folder = output.checkpoint or Path(f"{'picks.csv' if output.file == '-' else output.file}.unfinished")
     job = Job(request, console, folder, resume=output.checkpoint is not None)
-    files = inputs(request.pool, request.proba, labeled=request.labeled, keep=request.keep)
-    with Outputs(output.files, files, force=output.force) as outputs:
+    with Outputs(output.files, inputs(**request.paths), force=output.force) as outputs:
         try:
             result = job.carry_out()
             if recorded is not None and (why := difference(result, recorded)):
@@ -56,7 +55,7 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
                 stages.close()
             with suppress(OSError):  # it is not there, or holds intermediate results
                 folder.rmdir()
-    avoided = f", away from the {result.labeled:,} labelled rows" if result.labeled else ""
+    avoided = f", away from the {n:,} labelled rows" if (n := len(result.labels.rows)) else ""
     console.print(
         f"{len(result.picks):,} picks by {get(request.strategy).title}{result.model}{avoided}; "
         f"reading {result.seconds['reading']:.1f} s, picking {result.seconds['picking']:.1f} s"
@@ -69,7 +68,8 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
     if form == "label-studio":
         before = [word for file in request.labeled or () for word in ("--labeled", file)]
         again = ["mheal", "select", request.pool, "--budget", str(request.budget), *before]
-        for line in set_up(result.source, output.file, again, result.classes):
+        classes = [] if result.labels.values is None else sorted({str(label) for label in result.labels.values})
+        for line in set_up(result.source, output.file, again, classes):
             console.print(line)
     return result
 
@@ -115,7 +115,7 @@ def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
         "features": result.source.features,
         "rows": len(result.source.X),
         "columns": int(result.source.X.shape[1]),
-        "labeled": result.labeled,
+        "labeled": len(result.labels.rows),
         "skipped": len(result.source.skipped),
         "sha256": checksums(request),
         "fingerprint": fingerprint(result.source, picks.indices),
@@ -182,8 +182,7 @@ def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Requ
 
 def checksums(request: Request) -> dict[str, str]:
     """The checksums of the files that picks depend on, by the option that names them."""
-    files = inputs(request.pool, request.proba, labeled=request.labeled, keep=request.keep)
-    return {name: checksum(named) for name, named in files.items()}
+    return {name: checksum(files) for name, files in inputs(**request.paths).items()}
 
 
 def difference(result: Result, record: dict[str, Any]) -> str | None:

@@ -31,12 +31,6 @@ class Images:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Channels, height and width."""
-        _, height, width, channels = self.pixels.shape
-        return channels, height, width
-
 
 def as_pixels(images: Any, device: Any) -> torch.Tensor:
     """Bytes on a device, channels last; images there already are not sent again."""

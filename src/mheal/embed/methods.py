@@ -42,12 +42,8 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they emb
     "sentence:NAME": ("texts",),  # features of a pretrained model
 }
 ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # kinds of items that methods of other packages embed
-NEEDED: dict[Kind, str] = {  # what to install for which method
-    "images": "mheal[deep] for autoencoder and simclr, timm for timm:NAME, mheal-reproduction for dec",
-    "vectors": "mheal[deep] for autoencoder, mheal-reproduction for dec",
-    "table": "mheal[deep] for autoencoder, mheal-reproduction for dec",
-    "texts": "sentence-transformers for sentence:NAME",
-}
+NEEDED = {"autoencoder": "mheal[deep]", "simclr": "mheal[deep]", "timm:NAME": "timm", "dec": "mheal-reproduction"}
+NEEDED |= {"sentence:NAME": "sentence-transformers"}  # what to install for which method
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
 
 
@@ -109,11 +105,12 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
         if name == "simclr:EPOCHS" and not (option.isdecimal() and int(option)):
             raise UserError(f"simclr:EPOCHS takes a whole number of at least 1, as in simclr:100, not {option!r}")
         return name, option
-    added = [key for key in registered.names() if key not in METHODS] if kind in ADDED else []
+    added = sorted(registered.found().names - METHODS.keys()) if kind in ADDED else []
     if complete and first in added:
         return first, option
     *most, last = ours + added
-    choice = f"use {', '.join(most)} or {last} (needed: {NEEDED[kind]})"
+    needed = [f"{package} for {name}" for name, package in NEEDED.items() if kind in METHODS.get(name, ADDED)]
+    choice = f"use {', '.join(most)} or {last} (needed: {', '.join(needed)})"
     raise UserError(f"there is no method {method!r} for {kind}: {choice}")
 
 
@@ -143,14 +140,14 @@ def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress:
     if method == "shapes":
         return shapes(X, seed, progress)
     if method.startswith("simclr"):
-        with _needing("mheal[deep]", "simclr"):
+        with _needing("simclr"):
             from .simclr import encode as simclr
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
         V = simclr(images, seed=seed, epochs=int(option) if option else None, progress=progress)
         return V, f"SimCLR to {V.shape[1]} columns"  # of unit length already
     X = X.reshape(len(X), -1)
     if method == "autoencoder":
-        with _needing("mheal[deep]", "autoencoder"):
+        with _needing("autoencoder"):
             from .autoencoder import encode as autoencoder
         V = autoencoder(X, seed=seed, progress=progress)
         return V, f"autoencoder to {V.shape[1]} columns"
@@ -166,7 +163,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
     """Features of the images by the timm model `name`; what they are; (position, reason) of those that are not read."""
     from .images import in_chunks, opened, upright_rgb
 
-    with _needing("timm", f"timm:{name}"):
+    with _needing("timm:NAME", name):
         timm, torch = import_module("timm"), import_module("torch")
         device = "cuda" if torch.cuda.is_available() else "cpu"
         model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
@@ -186,7 +183,7 @@ def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) 
 
 def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
     """Features of the texts by the sentence-transformers model `name`."""
-    with _needing("sentence-transformers", f"sentence:{name}"):
+    with _needing("sentence:NAME", name):
         model = import_module("sentence_transformers").SentenceTransformer(name)
     blocks = []
     for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
@@ -197,12 +194,12 @@ def _sentence_features(texts: Sequence[str], name: str, progress: Progress | Non
 
 
 @contextmanager
-def _needing(package: str, method: str) -> Iterator[None]:
+def _needing(method: str, model: str = "") -> Iterator[None]:
     """While the block runs, a missing package or model is a UserError that says how to get it."""
+    package, called = NEEDED[method], method.replace("NAME", model)
     try:
         yield
     except ImportError as error:
-        raise UserError(f"the method {method!r} needs {package}: pip install {quote(package)}") from error
+        raise UserError(f"the method {called!r} needs {package}: pip install {quote(package)}") from error
     except (RuntimeError, ValueError, OSError) as error:
-        model = method.partition(":")[2]
         raise UserError(f"{package} cannot load the model {model!r}: {first_line(error)}") from error

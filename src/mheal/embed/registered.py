@@ -26,16 +26,17 @@ from ..runtime.progress import Progress
 GROUP = "mheal.embeddings"
 
 
-def names() -> list[str]:
-    """Names of the methods that installed packages add. No package is loaded for it."""
-    return sorted(_found().names)
+def found() -> Any:
+    """The methods that installed packages add, as entry points with their `names`. No package is loaded for it."""
+    with user_code("cannot list the methods that installed packages add", "look for a damaged entry_points.txt"):
+        return entry_points(group=GROUP)
 
 
 def encode(
     X: npt.NDArray[Any], name: str, option: str, seed: int, progress: Progress | None
 ) -> tuple[npt.NDArray[Any], str]:
     """Vectors by the method of this name; and what they are, in words."""
-    entry = _found()[name]
+    entry = found()[name]
     whose = f"the method {name!r} of {entry.dist.name if entry.dist else entry.module}"
     with user_code(f"{whose} cannot be loaded from {entry.value}", "install that package again, or another version"):
         function = entry.load()
@@ -47,8 +48,3 @@ def encode(
         wrong = f"{whose} returned {made.dtype} {made.shape}"
         raise UserError(f"{wrong}, not a row of finite numbers for each of the {len(X):,} items")
     return made, f"{name} to {made.shape[1]} column{'s' if made.shape[1] > 1 else ''}"
-
-
-def _found() -> Any:
-    with user_code("cannot list the methods that installed packages add", "look for a damaged entry_points.txt"):
-        return entry_points(group=GROUP)

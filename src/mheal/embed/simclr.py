@@ -97,7 +97,7 @@ class SimCLR:
         self.batch = min(BATCH, max(SMALL_BATCH, len(images) // 16), len(images))
         self.per_epoch = len(images) // self.batch
         self.layout = torch.channels_last if gpu else torch.contiguous_format
-        self.network = _fresh(images.shape[0], width, seed).to(device, memory_format=self.layout)
+        self.network = _fresh(images.pixels.shape[3], width, seed).to(device, memory_format=self.layout)
         self.generator = torch.Generator(device)
         self.rate, self.loss = torch.zeros((), device=device), torch.zeros((), device=device)
         self.at = torch.zeros(1, dtype=torch.int64, device=device)
@@ -110,7 +110,7 @@ class SimCLR:
             with reproducible_kernels():
                 self.graph = capture(self._step, kept_stream(), [self.generator], "global")
             # steps were taken to capture it
-            self.network.load_state_dict(_fresh(images.shape[0], width, seed).state_dict())
+            self.network.load_state_dict(_fresh(images.pixels.shape[3], width, seed).state_dict())
             for state in self.optimiser.state.values():
                 for value in state.values():
                     value.zero_()

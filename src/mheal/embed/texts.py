@@ -10,7 +10,7 @@ times as long. With the first 1, 2, 3, 5 or 10 words of each, letters did not he
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise, product
 from sys import maxunicode
 from typing import Any
 from unicodedata import category, normalize
@@ -43,14 +43,15 @@ def tfidf(texts: Sequence[str], seed: int) -> tuple[npt.NDArray[Any], str, list[
     from scipy.sparse import hstack
     from sklearn.decomposition import TruncatedSVD
 
-    weights, notes = _weights(texts, words), []
+    weights, notes = _weights(texts, analyzer=words), []
     apart = np.arange(len(texts))  # have no word that occurs in another text
     if weights is not None:
         counts = np.bincount(weights.indices, minlength=weights.shape[1])
         apart = np.flatnonzero(weights @ (counts > 1).astype(np.float32) == 0)
     if len(apart) > 1 or weights is None:
         those = {*apart.tolist()}
-        letters = _weights([text if at in those else "" for at, text in enumerate(texts)], "char_wb")
+        alone = [text if at in those else "" for at, text in enumerate(texts)]
+        letters = _weights(alone, analyzer="char_wb", ngram_range=LETTERS)
         parts = [part for part in (weights, letters) if part is not None]
         weights = hstack(parts, format="csr") if parts else None
         notes.append(("texts that share no word with another one are compared by their letters", apart.tolist()))
@@ -77,17 +78,13 @@ def words(text: str) -> list[str]:
 
 def _found(text: str) -> Iterator[str]:
     """Words and pairs between runs without spaces, and what is in these runs."""
-    together: list[str] = []
-    for match in _pattern().finditer(text):
-        if match.lastgroup != "run":
-            together.append(match[0])
+    for is_run, matches in groupby(_pattern().finditer(text), lambda match: match.lastgroup == "run"):
+        found = [match[0] for match in matches]
+        if not is_run:
+            yield from _with_pairs(found)
             continue
-        yield from _with_pairs(together)
-        together = []
-        run = match[0]
-        for n in range(1, CHARACTERS + 1):
+        for run, n in product(found, range(1, CHARACTERS + 1)):
             yield from (run[at : at + n] for at in range(len(run) - n + 1))
-    yield from _with_pairs(together)
 
 
 def _with_pairs(found: list[str]) -> list[str]:
@@ -102,13 +99,12 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"(?P<run>[{UNSPACED}]+)|[{EMOJI}]|[^\W{UNSPACED}](?:[^\W{UNSPACED}]|[{marks}])+")
 
 
-def _weights(texts: Sequence[str], by: Any) -> Any:
+def _weights(texts: Sequence[str], **by: Any) -> Any:
     """TF-IDF of the texts as a sparse matrix; None if none of them shares anything with another."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     rare = 2 if len(texts) > MANY else 1
-    how: dict[str, Any] = dict(analyzer=by) if callable(by) else dict(analyzer=by, ngram_range=LETTERS)
-    weigh = TfidfVectorizer(sublinear_tf=True, min_df=rare, max_features=VOCABULARY, dtype=np.float32, **how)
+    weigh = TfidfVectorizer(sublinear_tf=True, min_df=rare, max_features=VOCABULARY, dtype=np.float32, **by)
     try:
         return weigh.fit_transform(texts)
     except ValueError:  # an empty vocabulary

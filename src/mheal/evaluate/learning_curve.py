@@ -82,11 +82,10 @@ def learning_curve(
     pool = as_array(X)
     _, rows, y = split_labels(labeled, y, len(pool))
     X, y = pool[rows], as_classes(y)
-    classes = np.unique(y)
     if len(y) < MIN_LABELS:
         raise UserError(f"there are {len(y)} labelled rows: label at least {MIN_LABELS} to estimate a curve")
-    if len(classes) < 2:
-        raise UserError(f"all labels are {classes[0].item()!r}: there is nothing to learn from one class")
+    if (y == y[0]).all():
+        raise UserError(f"all labels are {y[0].item()!r}: there is nothing to learn from one class")
     most = len(y) - ceil(len(y) / FOLDS)
     labels = np.geomspace(most / 4, most, 6).round().astype(np.int64)
     model = for_pool(estimator, pool)
@@ -143,8 +142,7 @@ class CurveFit:
 
     def labels_to_reach(self, target: float) -> Estimate:
         """Labels, from now on, with which the curve and the ends of its interval reach the target, or infinity."""
-        if not 0 < target < 1:
-            raise UserError(f"the target accuracy must lie between 0 and 1, got {target!r}")
+        check_target(target)
         labels = np.geomspace(self.now, max(MOST, self.now), 2000)
         value, low, high = (end >= target for end in self._along(labels))
         return Estimate(*(float(labels[end.argmax()]) if end.any() else np.inf for end in (value, high, low)))
@@ -161,3 +159,10 @@ class CurveFit:
         variance = 1 / (self.effective * now * (1 - now)) + 0.15 + np.log(times) / 4
         low, high = expit(logit(value) + WIDTH * np.outer([-1, 1], np.sqrt(variance)))
         return value, np.maximum.accumulate(low), high
+
+
+def check_target(target: float | None, name: str = "the target accuracy") -> None:
+    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
+    if target is not None and not 0 < target < 1:
+        hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
+        raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")

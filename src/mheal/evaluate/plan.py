@@ -11,7 +11,7 @@ from ..api import select
 from ..estimators import estimator_name
 from ..exceptions import UserError
 from ..validation import as_array, as_budget, as_labeled
-from .learning_curve import CHECKED, LEVEL, MIN_LABELS, CurveFit, Resampled, learning_curve
+from .learning_curve import CHECKED, LEVEL, MIN_LABELS, CurveFit, Resampled, check_target, learning_curve
 from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
@@ -165,9 +165,7 @@ def accuracy_plan(
 ) -> AccuracyPlan:  # fmt: skip
     """The accuracy to expect in the pool X from more labels, see `AccuracyPlan`.
 
-    y, labeled : at least 20 labels and their rows, as for `mheal.select`
-    estimator : a name, "package.module:attribute" or a classifier, see `mheal.estimators`
-    random_state : seed of the folds
+    y, labeled, estimator : as for `learning_curve`, from at least 20 labels on; random_state is the seed of the folds
     """
     check_target(target)
     if ahead < 1 or batch < 1:
@@ -198,13 +196,6 @@ def horizon(n_rows: int, n_labeled: int = 0, n: int | None = None) -> int:
     """Further labels that a plan looks at: n if it is given, else 1000, at most half the pool."""
     left = n_rows - n_labeled
     return as_budget(max(1, min(HORIZON, n_rows // 2, left)) if n is None else n, left)
-
-
-def check_target(target: float | None, name: str = "the target accuracy") -> None:
-    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
-    if target is not None and not 0 < target < 1:
-        hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
-        raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")
 
 
 def steps(last: int) -> list[int]:

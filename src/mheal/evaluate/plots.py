@@ -133,13 +133,11 @@ def pool_picture(X: Any, picks: Selection, seed: int) -> bytes:
     points = comparable(as_array(X))
     rows = np.arange(len(X)) if len(X) <= SHOWN else np.random.default_rng(seed).choice(len(X), SHOWN, replace=False)
     shown, picked = points.take(rows), points.take(picks.indices)
-    if shown.shape[1] > 1:
-        plane = PCA(2, random_state=seed).fit(shown)
-        shown, picked = plane.transform(shown), plane.transform(picked)
-        kept = f"{plane.explained_variance_ratio_.sum():.0%} of the variance"
-    else:
-        shown, picked = (np.column_stack([part[:, 0], np.zeros(len(part))]) for part in (shown, picked))
-        kept = "its only column"
+    if shown.shape[1] == 1:
+        shown, picked = (np.pad(part, ((0, 0), (0, 1))) for part in (shown, picked))
+    plane = PCA(2, random_state=seed).fit(shown)
+    shown, picked = plane.transform(shown), plane.transform(picked)
+    kept = f"{plane.explained_variance_ratio_.sum():.0%} of the variance"
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
     left.scatter(*shown.T, s=4, color="#999999", alpha=0.35, linewidths=0, rasterized=True)

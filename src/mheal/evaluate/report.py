@@ -8,7 +8,7 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..runtime.files import replacing
 from .statistics import t_interval
@@ -79,13 +79,15 @@ def summary_table(curves: "Curves", against: str) -> Table:
     return Table(f"The best first; compared with {against}.", columns, rows)
 
 
-def metric_table(curves: "Curves") -> Table:
-    """The mean of each strategy at each budget, with its interval."""
+def metric_table(curves: "Curves", spread: Literal["interval", "sd"] = "interval") -> Table:
+    """The mean of each strategy at each budget, with its interval or the standard deviation."""
     cells: dict[str, list[str]] = {name: [name] for name in curves.strategies}
     for row in curves.table().to_dicts():
-        cells[row["strategy"]].append(_value(curves, row["mean"], row["high"] - row["mean"]))
+        half = row["sd"] if spread == "sd" else row["high"] - row["mean"]
+        cells[row["strategy"]].append(_value(curves, row["mean"], half))
     title = curves.metric_title[:1].upper() + curves.metric_title[1:]
-    caption = f"{title}{' in %' * curves.is_share}, mean ± half the 95 % interval."
+    beside = "the standard deviation" if spread == "sd" else "half the 95 % interval"
+    caption = f"{title}{' in %' * curves.is_share}, mean ± {beside}."
     return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..exceptions import UserError, UserFileError, UserTypeError
 from .files import LOCK, MISTYPED, Lock, OtherRun, reading, replacing, writing
 from .memory import MemoryLimit, memory_map, resident
-from .progress import Progress
+from .progress import Progress, silent
 
 Arrays = dict[str, npt.NDArray[Any]]
 Make = Callable[[], Mapping[str, npt.NDArray[Any]] | None]
@@ -28,14 +28,14 @@ MANIFEST = "manifest.json"
 
 
 class NullCheckpoint:
-    """A checkpoint that stores nothing: what runs in memory use. `progress` is called with (done, total, what)."""
+    """A checkpoint that stores nothing: what runs in memory use. `report` is called with (done, total or 0, what)."""
 
     on_disk = False
     begun = False  # whether the folder is locked by this run
 
     def __init__(self, limit: MemoryLimit | None = None, progress: Progress | None = None) -> None:
         self.limit = limit
-        self._progress = progress
+        self.report = progress or silent
 
     def begin(self, run: Mapping[str, Any]) -> None:
         """Store a description of the run; refuse to resume another one, or to work beside another run."""
@@ -71,11 +71,6 @@ class NullCheckpoint:
         """Called between parts of work on the pool: keeps the memory limit, if there is one."""
         if self.limit is not None:
             self.limit.yield_point()
-
-    def report(self, done: int, total: int, what: str) -> None:
-        """Report progress; a total of 0 means that it is not known."""
-        if self._progress is not None:
-            self._progress(done, total, what)
 
     def close(self) -> None:
         """Unlock the folder, so that another run may resume."""
@@ -144,9 +139,9 @@ class Checkpoint(NullCheckpoint):
         try:
             with reading(file, "", MISTYPED), np.load(file, allow_pickle=False) as stored:
                 return dict(stored)
-        except UserError as error:
-            if isinstance(error, UserFileError):
-                raise
+        except UserFileError:
+            raise
+        except UserError:
             return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:

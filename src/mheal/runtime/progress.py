@@ -17,6 +17,10 @@ COMPILING = "compiling for the first time, 1 to 20 s"
 DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
 
 
+def silent(done: int, total: int, what: str) -> None:
+    """Report nothing."""
+
+
 @contextmanager
 def as_progress(
     progress: bool | Progress | None, console: "Console | None" = None, delay: float = DELAY
@@ -28,7 +32,7 @@ def as_progress(
     if progress is None:
         yield lambda done, total, what: print(what.capitalize(), file=sys.stderr) if what == COMPILING else None
     elif progress is False:
-        yield lambda done, total, what: None
+        yield silent
     elif progress is True:
         with _bar(console, delay) as report:
             yield report

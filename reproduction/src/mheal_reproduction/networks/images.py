@@ -11,6 +11,12 @@ from mheal.embed.device_images import Images, as_pixels
 class TrainingImages(Images):
     """Normalised images on a device, on which networks are trained and tested."""
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width."""
+        _, height, width, channels = self.pixels.shape
+        return channels, height, width
+
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
         super().__init__(pixels, mean, deviation)
         self._down, self._across = (torch.arange(side, device=pixels.device) for side in pixels.shape[1:3])
