@@ -39,7 +39,7 @@ def test_a_pattern_of_different_kinds(tmp_path):
 
 
 def test_a_folder_without_images(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no image in the folder '[^']*'$"):
+    with pytest.raises(ValueError, match=r"there is no image in the folder '[^']*': a pool is"):
         read_pool(tmp_path)
     (tmp_path / "a.parquet").write_bytes(b"")
     with pytest.raises(ValueError, match=r"for its .parquet files use the pattern '.*/\*.parquet'"):
@@ -64,3 +64,15 @@ def test_brackets_in_a_real_name_are_no_pattern(tmp_path):
     for suffix, text in ((".csv", "a\n1\n2\n"), (".jsonl", '{"a": 1}\n{"a": 2}\n'), (".txt", "one text\ntwo texts\n")):
         (tmp_path / f"pool[1]{suffix}").write_text(text)
         assert len(read_pool(tmp_path / f"pool[1]{suffix}").X) == 2
+
+
+def test_linked_folders_are_followed_once(tmp_path):
+    pool, other = tmp_path / "pool", tmp_path / "other"
+    for folder in (pool / "cats", other / "dogs"):
+        folder.mkdir(parents=True)
+        (folder / "a.png").touch()
+    (pool / "linked").symlink_to(other)
+    (pool / "again").symlink_to(pool / "cats")
+    (other / "up").symlink_to(tmp_path)
+    names = [file.relative_to(pool).as_posix() for file in locate(pool).files]
+    assert names == ["cats/a.png", "linked/dogs/a.png"]

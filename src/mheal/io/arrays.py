@@ -51,9 +51,8 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
             wrong = f"{file.name} has {width} columns, but {files[0].name} has {widths[0]}"
             raise UserError(f"{wrong}: shards must have the same columns")
     X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-    flattened = ""
-    if X.ndim > 2:
-        X, flattened = X.reshape(len(X), -1), f" ({widths[0]} flattened)"
+    flattened = f" ({widths[0]} flattened)" if X.ndim > 2 else ""
+    X = X.reshape(len(X), -1)
     return X, f"{X.shape[1]:,} column{'s' if X.shape[1] > 1 else ''}{flattened}"
 
 

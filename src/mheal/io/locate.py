@@ -49,7 +49,7 @@ def locate(source: str | Path) -> Located:
         raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
     files = [Path(match) for match in sorted(glob(text, recursive=True)) if os.path.isfile(match)]
     if not files:
-        raise UserFileError(f"no file matches the pattern {text!r}")
+        raise UserFileError(f"no file matches the pattern {text!r}: check the path")
     base = Path(*takewhile(lambda part: not WILD.search(part), path.parts))
     return Located(_common_form(files), files, base, array)
 
@@ -61,17 +61,21 @@ def named_array(source: str | Path) -> tuple[Path, str | None]:
 
 
 def _folder(folder: Path) -> Located:
-    """The images in a folder and its subfolders, without hidden ones, which file managers leave behind."""
-    files: list[Path] = []
-    for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    """The images in a folder, its subfolders and linked folders, each once, without hidden ones of file managers."""
+    files, seen = list[Path](), set[Path]()
+    for where, folders, names in os.walk(folder, followlinks=True):
+        if (real := Path(where).resolve()) in seen:
+            names = folders[:] = []
+        seen.add(real)
+        here = [Path(where, name) for name in sorted(folders) if not name.startswith(".")]
+        folders[:] = [path.name for path in sorted(here, key=Path.is_symlink)]  # links last
         files += [Path(where, n) for n in names if not n.startswith(".") and n.lower().endswith(IMAGES)]
     if files:
         return Located("images", sorted(files, key=lambda path: path.relative_to(folder).as_posix()), folder)
     with reading(folder):
         others = {path.suffix.lower() for path in folder.iterdir()} & {*READABLE}
-    hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
-    raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")
+    hint = f"for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else UNDERSTOOD
+    raise UserError(f"there is no image in the folder {str(folder)!r}: {hint}")
 
 
 def _common_form(files: list[Path]) -> str:

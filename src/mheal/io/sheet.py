@@ -73,8 +73,7 @@ def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> polars.DataFrame:
         return polars.DataFrame()
     from .shards import gather
 
-    cells = gather(source.files, source.numbers(rows))
-    return cells.drop(name for name in cells.columns if name in source.answers)
+    return gather(source.files, source.numbers(rows)).drop(source.answers, strict=False)
 
 
 def _thumbnail(image: Any) -> bytes:

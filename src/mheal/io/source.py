@@ -62,8 +62,7 @@ class Source:
         """The rows of X that have these numbers in the files; −1 for those that were left out."""
         if self.rows is None:
             return numbers
-        at = np.searchsorted(self.rows, numbers)
-        at[at == len(self.rows)] = 0
+        at = np.searchsorted(self.rows, numbers).clip(max=len(self.rows) - 1)
         return np.where(self.rows[at] == numbers, at, -1)
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:
