@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mheal.exceptions import UserError
 from mheal.io.locate import locate
 from mheal.io.read import read_pool
 
@@ -66,13 +67,17 @@ def test_brackets_in_a_real_name_are_no_pattern(tmp_path):
         assert len(read_pool(tmp_path / f"pool[1]{suffix}").X) == 2
 
 
-def test_linked_folders_are_followed_once(tmp_path):
+def test_linked_folders_are_said(tmp_path):
     pool, other = tmp_path / "pool", tmp_path / "other"
-    for folder in (pool / "cats", other / "dogs"):
+    for folder in (pool / "cats", other):
         folder.mkdir(parents=True)
         (folder / "a.png").touch()
     (pool / "linked").symlink_to(other)
-    (pool / "again").symlink_to(pool / "cats")
-    (other / "up").symlink_to(tmp_path)
-    names = [file.relative_to(pool).as_posix() for file in locate(pool).files]
-    assert names == ["cats/a.png", "linked/dogs/a.png"]
+    found = locate(pool)
+    assert [file.relative_to(pool).as_posix() for file in found.files] == ["cats/a.png"]
+    assert len(found.notes) == 1
+    assert f"linked folders are not read, but patterns such as '{pool}/*/*.png' are: {pool}/linked" in found.notes[0]
+    assert [file.parent.name for file in locate(pool / "*" / "*.png").files] == ["cats", "linked"]
+    (pool / "cats" / "a.png").unlink()
+    with pytest.raises(UserError, match=r"no image in the folder .*: linked folders are not read"):
+        locate(pool)

@@ -225,8 +225,7 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str], notes: l
 
 def _separator_of(sample: str, usual: str) -> str:
     """The separator that splits nearly all lines into as many cells, else most lines; of several the one with most."""
-    lines = sample.splitlines()
-    lines = lines[:-1] if len(sample) >= SAMPLE else lines  # the last one may be cut
+    lines = sample.splitlines()[: -1 if len(sample) >= SAMPLE else None]  # the last one may be cut
     best, most = usual, (False, 1)
     for separator in dict.fromkeys([usual, *SEPARATORS]):
         try:
