@@ -184,3 +184,12 @@ def test_images_without_folders_have_no_classes(here):
         Image.fromarray(np.full((8, 8), 60 * i, np.uint8)).save(here / "images" / f"{i}.png")
     with pytest.raises(UserError, match="put the images of each class into a folder of its own"):
         target_of("folder", "images")
+
+
+def test_characters_that_are_none_are_refused(here):
+    np.save("pool.npy", X)
+    words = np.array(["x", "y"] * 6)
+    words.view(np.uint32)[3] = 0x110000  # as in a damaged file; Python cannot even print it
+    np.save("y.npy", words)
+    with pytest.raises(UserError, match=r"y.npy: 'X' holds characters that are none"):
+        target_of("y.npy", "pool.npy")

@@ -35,6 +35,8 @@ def array_of(arrays: Mapping[str, Array], name: str) -> Array:
     array: Any = arrays[name]
     if not isinstance(array, np.ndarray):  # bytes, where its own header is damaged
         raise ValueError(f"{name!r} is no array")
+    if array.dtype.kind == "U" and (np.ravel(array).view(f"{array.dtype.byteorder}u4") > 0x10FFFF).any():
+        raise ValueError(f"{name!r} holds characters that are none")
     return array
 
 

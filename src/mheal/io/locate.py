@@ -71,8 +71,7 @@ def _folder(folder: Path) -> Located:
         files += [Path(where, n) for n in names if not n.startswith(".") and n.lower().endswith(IMAGES)]
     note = f"linked folders are not read, but patterns such as '{folder}/*/*.png' are: {shortened(links)}"
     if files:
-        files.sort(key=lambda path: path.relative_to(folder).as_posix())
-        return Located("images", files, folder, notes=[note] if links else [])
+        return Located("images", sorted(files, key=Path.as_posix), folder, notes=[note] if links else [])
     with reading(folder):
         others = {path.suffix.lower() for path in folder.iterdir()} & {*READABLE}
     hint = f"for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else UNDERSTOOD

@@ -198,8 +198,7 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str], notes: l
 
     usual : the separator where none splits the lines
     """
-    content = content if b"\n" in content else content.replace(b"\r", b"\n")
-    content = EXCEL.sub(b"", content, count=1)
+    content = EXCEL.sub(b"", content if b"\n" in content else content.replace(b"\r", b"\n"), count=1)
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
     separator = _separator_of(sample, usual)
     if notes is not None and separator != usual:
