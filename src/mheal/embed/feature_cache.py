@@ -47,7 +47,8 @@ class FeatureCache:
 
     def get(self, items: Iterable[bytes]) -> dict[bytes, Vector]:
         """The features that are kept of these items, which are named by digests of their content."""
-        wanted, found = list(items), {}
+        wanted = list(items)
+        found: dict[bytes, Vector] = {}
         for lo, hi in spans(len(wanted), AT_ONCE):
             part = wanted[lo:hi]
             marks = ",".join("?" * len(part))

@@ -53,6 +53,7 @@ class Embedding:
     description: str = ""  # in a few words
     skipped: Skipped = field(default_factory=list)
     notes: list[tuple[str, list[int]]] = field(default_factory=list)  # on some of the items; and their positions
+    advice: str = ""  # what would give better ones
 
 
 def embed(
@@ -119,9 +120,8 @@ def _best(items: Any, kind: Kind, seed: int, progress: Progress | None) -> Embed
     """Features by the pretrained network if it is installed, else without one, and what to install."""
     if method := pretrained.installed(kind):
         return embed(items, kind, method, seed=seed, progress=progress)
-    made = embed(items, kind, WITHOUT[kind], seed=seed, progress=progress)
-    extra = pretrained.BUNDLED[kind][1]
-    return replace(made, description=f"{made.description} (install {extra} for those of a pretrained network)")
+    advice = f"for features of a pretrained network: pip install '{pretrained.BUNDLED[kind][1]}'"
+    return replace(embed(items, kind, WITHOUT[kind], seed=seed, progress=progress), advice=advice)
 
 
 def _numbers(items: Any, kind: Kind, progress: Progress | None) -> tuple[Array, str, Skipped]:

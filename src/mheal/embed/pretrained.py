@@ -73,7 +73,9 @@ def features(items: Sequence[Any], method: str, name: str, progress: Progress | 
     """Features of image files or texts; the network in words; (position, reason) of the images that cannot be read."""
     network = LOADERS[method](name)
     digests = _digests(items, progress)
-    first = {digest: at for at, digest in reversed([*enumerate(digests)])}  # equal items pass through the network once
+    first: dict[bytes, int] = {}  # equal items pass through the network once
+    for at, digest in enumerate(digests):
+        first.setdefault(digest, at)
     reasons: dict[bytes, str] = {}
     with FeatureCache(network.digest) as cache:
         found = cache.get(first)
@@ -91,7 +93,7 @@ def features(items: Sequence[Any], method: str, name: str, progress: Progress | 
                 cache.put(new := dict(zip(good, made, strict=True)))
                 found |= new
             if progress is not None:
-                progress(len(first) - len(missing) + hi, len(first), f"features by {network.title}")
+                progress(len(first) - len(missing) + hi, len(first), method.replace("NAME", name))
     skipped = [(at, reasons[digest]) for at, digest in enumerate(digests) if digest in reasons]
     rows = [found[digest] for digest in digests if digest not in reasons]
     return np.array(rows, np.float32).reshape(len(rows), -1), network.title, skipped
@@ -141,7 +143,7 @@ def _efficientnet(name: str) -> Network:
 
         return encode
 
-    return Network("EfficientNet-Lite0", partial(_opened, work=_square), load, LITE0_DIGEST, IMAGES_AT_ONCE)
+    return Network("images, EfficientNet-Lite0", partial(_opened, work=_square), load, LITE0_DIGEST, IMAGES_AT_ONCE)
 
 
 def _minilm(name: str) -> Network:
@@ -152,7 +154,7 @@ def _minilm(name: str) -> Network:
             folder = _checked(MINILM, MINILM_FILE, MINILM_DIGEST).parent
             return _encoder(_sentence_model(str(folder)))
 
-    return Network("all-MiniLM-L6-v2", None, load, MINILM_DIGEST, TEXTS_AT_ONCE)
+    return Network("texts, all-MiniLM-L6-v2", None, load, MINILM_DIGEST, TEXTS_AT_ONCE)
 
 
 def _timm(name: str) -> Network:
@@ -171,13 +173,13 @@ def _timm(name: str) -> Network:
             return _on_host(model(torch.stack(batch).to(device)))
 
     digest = _digest_of(model, f"timm:{name} {config}")
-    return Network(f"timm model {name}", prepare, lambda: encode, digest, IMAGES_AT_ONCE)
+    return Network(f"images, timm model {name}", prepare, lambda: encode, digest, IMAGES_AT_ONCE)
 
 
 def _sentence(name: str) -> Network:
     with needing("sentence-transformers", f"sentence:{name}"):
         model = _sentence_model(name)
-    title, digest = f"sentence-transformers model {name}", _digest_of(model, f"{name} {model.max_seq_length}")
+    title, digest = f"sentence-transformers model {name}", _digest_of(model, name)
     return Network(title, None, lambda: _encoder(model), digest, TEXTS_AT_ONCE)
 
 
