@@ -30,7 +30,7 @@ lowest: .venv-lowest/.done ## tests with the lowest versions that pyproject.toml
 		tests/test_selection.py tests/cli/test_cli.py tests/cli/test_select.py tests/cli/test_messy_tables.py
 
 test-adapters: .venv-adapters/.done ## with packages that are too heavy for .venv, and scikit-activeml's tests for its strategies
-	.venv-adapters/bin/pytest -n $(JOBS) tests/adapters tests/test_docs.py
+	.venv-adapters/bin/pytest -n $(JOBS) tests/adapters tests/test_docs.py -k "adapters or other_libraries"
 
 test-reproduction: .venv/.dev .venv/.reproduction
 	$(BIN)/pytest -n $(JOBS) -m "not slow" reproduction/tests

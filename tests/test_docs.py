@@ -14,7 +14,18 @@ import typer.main
 from mheal.cli import app
 
 PAGES = sorted((Path(__file__).parent.parent / "docs").glob("*.rst"))
-OTHERS = ("modAL", "skactiveml", "imblearn", "small_text", "baal", "torch", "datasets", "apricot", "faiss")  # libraries
+OTHERS = (
+    "modAL",
+    "skactiveml",
+    "imblearn",
+    "small_text",
+    "baal",
+    "torch",
+    "datasets",
+    "apricot",
+    "faiss",
+    "fiftyone",
+)  # libraries
 BLOCK = r"\.\. code-block:: {}\n\n((?:   .*\n|\n)+)"
 
 
