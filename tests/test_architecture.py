@@ -27,6 +27,7 @@ FLOORS = [
     {"evaluate"},
     {"web"},
     {"cli"},
+    {"adapters"},
     {"__main__"},
 ]
 MOST_LINES = 16_372  # all files but those of LATER together; it may only fall, to 15,000

