@@ -26,6 +26,7 @@ async function show() {
 
 function totals() {
   byId("pool").textContent = state.pool;
+  document.body.dataset.kind = state.kind;
   byId("bar").max = Math.max(state.budget, 1);
   byId("bar").value = Math.min(state.labelled, state.budget);
   byId("totals").textContent = `${number(state.labelled)} of ${plural(state.budget, "label")}${state.skipped ? ` · ${number(state.skipped)} skipped` : ""}`;

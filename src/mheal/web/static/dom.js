@@ -30,6 +30,16 @@ export function say(text) {
   byId("live").textContent = said++ % 2 ? text : `${text}\u00a0`;
 }
 
+// The same for everybody: a line at the bottom that goes away by itself.
+let leaving = 0;
+export function tell(text) {
+  say(text);
+  byId("toast").textContent = text;
+  byId("toast").hidden = false;
+  clearTimeout(leaving);
+  leaving = setTimeout(() => (byId("toast").hidden = true), 5000);
+}
+
 // A dialog with a title; the promise ends when it is closed.
 export function openDialog(title, ...content) {
   const dialog = byId("dialog");

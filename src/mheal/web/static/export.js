@@ -4,11 +4,11 @@ import { post, tab } from "./api.js";
 import { h, plural, say } from "./dom.js";
 import { reload } from "./state.js";
 
-const FORMS = [["csv", "CSV", "for spreadsheets and mheal select --labeled"], ["jsonl", "JSON Lines", "a row a line"], ["parquet", "Parquet", "with all types kept"], ["label-studio", "Label Studio JSON", "tasks with annotations"]];
+const FORMS = [["csv", "CSV", "for spreadsheets and mheal select --labeled"], ["jsonl", "JSON Lines", "one JSON object per line"], ["parquet", "Parquet", "keeps the types of all columns"], ["label-studio", "Label Studio JSON", "tasks with annotations"]];
 
 export function start(section) {
   const formulas = h("input", { type: "checkbox", id: "formulas" });
-  const links = FORMS.map(([form, name, what]) => h("li", {}, h("a", { class: "button", href: `/api/export/${form}`, download: "", "data-form": form }, name), " ", h("span", { class: "faint" }, what)));
+  const links = FORMS.map(([form, name, what]) => h("li", {}, h("a", { class: "button", href: `/api/export/${form}`, download: "", "data-form": form }, name), h("span", { class: "faint" }, what)));
   formulas.addEventListener("change", () => (links[0].firstChild.href = `/api/export/csv${formulas.checked ? "?spreadsheet=1" : ""}`));
   const file = h("input", { type: "file", id: "file", accept: ".csv,.tsv,.jsonl,.parquet,.json,.xlsx" });
   const told = h("p", { role: "status" });
@@ -29,7 +29,7 @@ export function start(section) {
   };
   section.append(
     h("h1", {}, "Export and import"),
-    h("section", { class: "panel" }, h("h2", {}, "Export the labels"), h("ul", { class: "plain" }, links), h("label", { class: "line" }, formulas, " In CSV, put ' before text that a spreadsheet would run as a formula")),
+    h("section", { class: "panel" }, h("h2", {}, "Export the labels"), h("ul", { class: "plain forms" }, links), h("label", { class: "line" }, formulas, " In CSV, put ' before text that a spreadsheet would run as a formula")),
     h("section", { class: "panel" }, h("h2", {}, "Import labels"), h("p", {}, "A table with the columns id or row, and label; or an export of Label Studio."), h("form", { class: "row", onsubmit: load }, h("label", { for: "file", class: "hidden" }, "File of labels"), file, h("button", { type: "submit" }, "Import")), told),
   );
   return {};

@@ -1,11 +1,11 @@
 // One item at a time: its content, why it was picked, the classes with their keys.
 
-import { act, get, post, tab } from "./api.js";
-import { byId, h, number, openDialog, percent, plural, say } from "./dom.js";
+import { act, get, post, tab, unsaved } from "./api.js";
+import { byId, h, number, openDialog, percent, plural, say, tell } from "./dom.js";
 import { card, chip, imageOf, shown } from "./item.js";
 import { classOf, keyOf, on, onChange, state, update } from "./state.js";
 
-const AHEAD = 5;
+const AHEAD = 10; // items that are there already, and begin to be too few with half of them
 const trail = []; // items that were shown, and those that come next
 let at = 0;
 let parts = null;
@@ -43,7 +43,6 @@ export function start(section) {
   on("again", () => fill());
   on("model", () => contexts.clear());
   on("acts", ({ acts }) => acts.forEach(seen));
-  addEventListener("pagehide", () => {}); // the stream ends, and the items are free after a moment
   classes();
   fill();
   return { show: () => fill(), open };
@@ -70,8 +69,9 @@ const done = (item) => item.label !== null || item.skipped;
 async function fill() {
   if (asking) return asking;
   const ahead = trail.slice(at).filter((item) => !done(item));
-  if (ahead.length >= AHEAD) return;
-  asking = post("/api/next", { tab, hold: ahead.map((item) => item.row), want: AHEAD + 3 })
+  if (2 * ahead.length >= AHEAD) return;
+  // What is not saved yet is, to the server, still to be labelled.
+  asking = post("/api/next", { tab, hold: ahead.map((item) => item.row), want: Math.min(50, AHEAD + unsaved()) })
     .then((found) => {
       const held = new Set(found.items.map((item) => item.row));
       for (let i = trail.length - 1; i > at; i--) if (!done(trail[i]) && !held.has(trail[i].row)) trail.splice(i, 1);
@@ -84,7 +84,7 @@ async function fill() {
       trail.slice(at, at + AHEAD).forEach(preload);
       draw();
     })
-    .catch((error) => error.status && say(error.message))
+    .catch((error) => error.status && tell(error.message))
     .finally(() => {
       asking = null;
       if (!current()) draw();
@@ -134,7 +134,7 @@ function empty() {
     parts.item.replaceChildren();
   } else {
     parts.title.textContent = state.labelled >= state.budget ? `All ${plural(state.budget, "label")} are given` : "No item is waiting";
-    const more = h("button", { type: "button", class: "primary", onclick: () => post("/api/pick", { n: 50 }).catch((error) => say(error.message)) }, "Pick 50 more");
+    const more = h("button", { type: "button", class: "primary", onclick: () => post("/api/pick", { n: 50 }).catch((error) => tell(error.message)) }, "Pick 50 more");
     parts.item.replaceChildren(h("p", {}, "Another tab may hold the last items. See how accurate a model of the labels is, or go on."), h("p", { class: "row" }, more, h("a", { class: "button", href: "#progress" }, "Progress"), h("a", { class: "button", href: "#export" }, "Export")));
   }
 }
@@ -195,9 +195,9 @@ function give(label, focus = false) {
   item.label = label;
   item.skipped = false;
   advance(`${item.name}: ${label}.`, focus);
-  act("label", [item.row], label).catch((error) => {
+  act("label", [item.row], label).then(fill, (error) => {
     item.label = before;
-    say(error.message);
+    tell(error.message);
     draw();
   });
 }
@@ -207,7 +207,7 @@ function skip() {
   if (!item || item.label !== null) return;
   item.skipped = true;
   advance(`${item.name} skipped.`);
-  act("skip", [item.row]).catch((error) => say(error.message));
+  act("skip", [item.row]).then(fill, (error) => tell(error.message));
 }
 
 const agree = () => current()?.guess && current().label === null && give(current().guess[0]);
@@ -240,13 +240,13 @@ async function undo() {
     say(`Undone. ${trail[at].name} ${label === null ? "has no label" : `is ${label}`} again.`);
     fill();
   } catch (error) {
-    say(error.message);
+    tell(error.message);
   }
 }
 
 function move(by) {
   const to = at + by;
-  if (to < 0 || to >= trail.length) return say(to < 0 ? "This is the first item." : "No further item is there.");
+  if (to < 0 || to >= trail.length) return tell(to < 0 ? "This is the first item." : "No further item is there.");
   at = to;
   draw();
   say(`${current().name}${current().label === null ? "" : `, ${current().label}`}`);
@@ -305,8 +305,8 @@ async function alike() {
     const items = [item, ...chosen()];
     for (const one of trail) if (items.some((other) => other.row === one.row)) one.label = label;
     act("label", items.map((one) => one.row), label).then(
-      () => say(`${plural(items.length, "item")} labelled ${label}.`),
-      (error) => say(error.message),
+      () => tell(`${plural(items.length, "item")} labelled ${label}.`) || fill(),
+      (error) => tell(error.message),
     );
     advance(`${plural(items.length, "item")}: ${label}.`);
   };

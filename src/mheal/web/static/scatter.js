@@ -99,7 +99,7 @@ export class Scatter {
     gl.uniform2f(uniforms.scale, 2 * sx, -2 * sy);
     gl.uniform2f(uniforms.shift, -2 * sx * this.view.x, 2 * sy * this.view.y);
     const size = Math.max(this.n > 200_000 ? 1 : 1.6, Math.min(9, 260 / Math.sqrt(this.n))) * Math.min(4, this.view.zoom ** 0.4) * ratio;
-    const grey = isDark() ? 0.68 : 0.42;
+    const grey = isDark() ? 0.55 : 0.6;
     gl.enableVertexAttribArray(0);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers.all);
     gl.vertexAttribPointer(0, 2, gl.UNSIGNED_SHORT, true, 0, 0);
@@ -115,7 +115,7 @@ export class Scatter {
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers.colours);
       gl.vertexAttribPointer(1, 4, gl.UNSIGNED_BYTE, true, 0, 0);
       gl.uniform1f(uniforms.round, 2);
-      gl.uniform1f(uniforms.size, Math.max(9 * ratio, size * 1.4));
+      gl.uniform1f(uniforms.size, Math.max(11 * ratio, size * 1.6));
       gl.drawArrays(gl.POINTS, 0, this.marks.n);
     }
     this.frames++;
