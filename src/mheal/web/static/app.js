@@ -101,9 +101,8 @@ theme(localStorage.getItem("theme"));
 await reload().catch((error) => banner(error.message));
 onSaving(saving);
 byId("saved").textContent = "";
-let connections = 0;
 listen(heard, (connected) => {
-  if (connected && connections++) reload().then(() => emit("again"));
+  if (connected) reload().then(() => emit("again")); // what happened before the stream began
   if (connected) banner("");
   else banner("The server does not answer. Labels wait in this tab until it is back.");
 });

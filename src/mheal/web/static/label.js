@@ -1,7 +1,8 @@
 // One item at a time: its content, why it was picked, the classes with their keys.
 
 import { act, get, post, tab, unsaved } from "./api.js";
-import { byId, h, number, openDialog, percent, plural, say, tell } from "./dom.js";
+import { chosenAlike, typedClass } from "./ask.js";
+import { h, number, percent, plural, say, tell } from "./dom.js";
 import { card, chip, imageOf, shown } from "./item.js";
 import { classOf, keyOf, on, onChange, state, update } from "./state.js";
 
@@ -10,6 +11,7 @@ const trail = []; // items that were shown, and those that come next
 let at = 0;
 let parts = null;
 let asking = null;
+let again = false; // ask once more after the answer
 let classesShown = "";
 const contexts = new Map();
 const preloaded = new Map();
@@ -41,6 +43,7 @@ export function start(section) {
   onChange(classes);
   on("picks", () => fill());
   on("again", () => fill());
+  on("job", () => current() || draw());
   on("model", () => contexts.clear());
   on("acts", ({ acts }) => acts.forEach(seen));
   classes();
@@ -67,7 +70,10 @@ const done = (item) => item.label !== null || item.skipped;
 
 // Get items, so that there are always some ahead.
 async function fill() {
-  if (asking) return asking;
+  if (asking) {
+    again = true;
+    return asking;
+  }
   const ahead = trail.slice(at).filter((item) => !done(item));
   if (2 * ahead.length >= AHEAD) return;
   // What is not saved yet is, to the server, still to be labelled.
@@ -87,6 +93,8 @@ async function fill() {
     .catch((error) => error.status && tell(error.message))
     .finally(() => {
       asking = null;
+      if (again) fill();
+      again = false;
       if (!current()) draw();
     });
   return asking;
@@ -265,58 +273,21 @@ function seen(event) {
 
 // A class by its name: one that is there, or a new one.
 async function typed() {
-  const input = h("input", { id: "class-name", maxlength: "200", autocomplete: "off", list: "class-names" });
-  const names = h("datalist", { id: "class-names" }, state.classes.map((value) => h("option", { value })));
-  const wrong = h("p", { class: "wrong", role: "alert" });
-  const submit = async (event) => {
-    event.preventDefault();
-    try {
-      const { name } = await addClass(input.value);
-      byId("dialog").close();
-      if (current()) give(name);
-    } catch (error) {
-      wrong.textContent = error.message;
-    }
-  };
-  openDialog("Type a class", h("form", { onsubmit: submit }, h("label", { for: "class-name" }, "Name of the class"), input, names, wrong, h("p", { class: "row" }, h("button", { class: "primary", type: "submit" }, current() ? "Label with it" : "Add it"))));
-  input.focus();
-}
-
-export async function addClass(name) {
-  const found = await post("/api/classes", { name });
-  update(found);
-  return found;
+  const name = await typedClass(current() ? "Label with it" : "Add it");
+  if (name && current()) give(name);
 }
 
 // All look-alikes at once, after looking at them.
 async function alike() {
   const item = current();
   if (!item?.alike?.length || item.label !== null) return;
-  const boxes = item.alike.map((one) => {
-    const box = h("input", { type: "checkbox", checked: true, "data-row": String(one.row) });
-    return h("label", { class: "pick" }, box, card(one));
-  });
-  const chosen = () => item.alike.filter((one, i) => boxes[i].querySelector("input").checked);
-  const count = h("strong", {});
-  const tell = () => (count.textContent = plural(chosen().length + 1, "item"));
-  const grid = h("div", { class: "cards alike", onchange: tell }, boxes);
-  const all = (label) => {
-    byId("dialog").close();
-    const items = [item, ...chosen()];
-    for (const one of trail) if (items.some((other) => other.row === one.row)) one.label = label;
-    act("label", items.map((one) => one.row), label).then(
-      () => tell(`${plural(items.length, "item")} labelled ${label}.`) || fill(),
-      (error) => tell(error.message),
-    );
-    advance(`${plural(items.length, "item")}: ${label}.`);
-  };
-  const buttons = state.classes.map((name, i) => h("button", { type: "button", "data-class": name, onclick: () => all(name) }, keyOf(i) && h("kbd", { "aria-hidden": "true" }, keyOf(i)), chip(name)));
-  const keys = (event) => {
-    const chosen = event.ctrlKey || event.metaKey || event.altKey ? undefined : classOf(event.key);
-    if (chosen !== undefined && localStorage.getItem("keys") !== "off") event.preventDefault(), all(chosen);
-  };
-  tell();
-  const body = h("div", { onkeydown: keys }, h("p", {}, "Take out those that differ, then choose the class for ", count, ", this one included."), grid, h("div", { class: "classes" }, buttons));
-  openDialog(`Look-alikes of ${item.name}`, body);
-  (buttons[0] || grid).focus();
+  const chosen = await chosenAlike(item);
+  if (!chosen) return;
+  const { label, rows } = chosen;
+  for (const one of trail) if (rows.includes(one.row)) one.label = label;
+  act("label", rows, label).then(
+    () => tell(`${plural(rows.length, "item")} labelled ${label}.`) || fill(),
+    (error) => tell(error.message),
+  );
+  advance(`${plural(rows.length, "item")}: ${label}.`);
 }
