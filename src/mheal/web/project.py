@@ -95,6 +95,12 @@ class Project:
         """Rows of the picks that have no label and are not skipped, in order."""
         return [row for row in self.queue if row not in self.labels and row not in self.skipped]
 
+    def free(self) -> int:
+        """How many picks wait that no tab holds."""
+        now = time.monotonic()
+        held = {row for row, (_, until) in [*self.leases.items()] if until > now}
+        return sum(row not in held for row in self.waiting())
+
     def next(self, tab: str, hold: Iterable[int] = (), want: int = 5) -> list[int]:
         """Let this tab hold the rows `hold`, as far as no other does, and the next picks, `want` in all; these rows.
 

@@ -152,6 +152,7 @@ class Page:
         asked = await asked_of(request)
         hold, want = rows_in(asked.get("hold", [])), number_in(asked.get("want", 5), 50)
         rows = self.project.next(word_in(asked.get("tab"), "tab"), hold, want)
+        self.worker.changed()
         return JSONResponse({"items": await run_in_threadpool(self.views.items, rows), **self.views.totals()})
 
     async def act(self, request: Request) -> Response:

@@ -87,7 +87,8 @@ class Views:
             if pool is None:
                 raise UserError("the pool is still being read: search later")
             found = pool.find(words.strip())
-            rows = found if show == "all" else [row for row in rows if row in {*found}]
+            hits = {*found}
+            rows = found if show == "all" else [row for row in rows if row in hits]
         if label:
             rows = [row for row in rows if project.labels.get(row) == label]
         items = self.items(rows[offset : offset + PAGE])

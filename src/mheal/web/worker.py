@@ -17,7 +17,7 @@ from .pool import Pool
 from .project import Project
 
 ROUND = 50  # picks at a time
-LOW = 8  # picks left, with which the next round begins
+LOW = 8  # picks left that no tab holds, with which the next round begins
 GUESS = 20  # labels from which the model's guess is shown
 FOLDS = 5
 SURE = 0.5  # cross-validated accuracy from which its guess is shown
@@ -117,7 +117,7 @@ class Worker:
             return
         waiting, n = len(self.project.waiting()), len(self.project.labels)
         wanted = min(ROUND, self.project.budget - n - waiting)
-        if wanted > 0 and waiting < LOW and self.jobs["picks"].state != "failed":
+        if wanted > 0 and self.project.free() < LOW and self.jobs["picks"].state != "failed":
             self.pick(wanted)
         if len(set(self.project.labels.values())) > 1 and n >= 10 and abs(n - self._learnt) >= max(5, n // 20):
             self._start("model", self._learn)

@@ -42,7 +42,7 @@ export function start(section) {
   document.addEventListener("keydown", (event) => section.hidden || key(event));
   onChange(classes);
   on("picks", () => fill());
-  on("again", () => fill());
+  on("again", () => fill(true)); // other tabs may hold the items by now
   on("job", () => current() || draw());
   on("model", () => contexts.clear());
   on("acts", ({ acts }) => acts.forEach(seen));
@@ -69,13 +69,13 @@ const current = () => trail[at];
 const done = (item) => item.label !== null || item.skipped;
 
 // Get items, so that there are always some ahead.
-async function fill() {
+async function fill(anew = false) {
   if (asking) {
     again = true;
     return asking;
   }
   const ahead = trail.slice(at).filter((item) => !done(item));
-  if (2 * ahead.length >= AHEAD) return;
+  if (!anew && 2 * ahead.length >= AHEAD) return;
   // What is not saved yet is, to the server, still to be labelled.
   asking = post("/api/next", { tab, hold: ahead.map((item) => item.row), want: Math.min(50, AHEAD + unsaved()) })
     .then((found) => {
@@ -203,7 +203,7 @@ function give(label, focus = false) {
   item.label = label;
   item.skipped = false;
   advance(`${item.name}: ${label}.`, focus);
-  act("label", [item.row], label).then(fill, (error) => {
+  act("label", [item.row], label).then(() => fill(), (error) => {
     item.label = before;
     tell(error.message);
     draw();
@@ -215,7 +215,7 @@ function skip() {
   if (!item || item.label !== null) return;
   item.skipped = true;
   advance(`${item.name} skipped.`);
-  act("skip", [item.row]).then(fill, (error) => tell(error.message));
+  act("skip", [item.row]).then(() => fill(), (error) => tell(error.message));
 }
 
 const agree = () => current()?.guess && current().label === null && give(current().guess[0]);
