@@ -56,7 +56,12 @@ addEventListener("hashchange", () => { window.opened ??= performance.now(); });
 def quantiles(seconds: list[float]) -> dict[str, float]:
     """Milliseconds."""
     p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
-    return {"n": len(seconds), "p50_ms": round(p50, 1), "p99_ms": round(p99, 1), "max_ms": round(max(seconds) * 1000, 1)}
+    return {
+        "n": len(seconds),
+        "p50_ms": round(p50, 1),
+        "p99_ms": round(p99, 1),
+        "max_ms": round(max(seconds) * 1000, 1),
+    }
 
 
 class KeptClient(Client):
@@ -126,7 +131,12 @@ def keys(folder: Path, quick: bool, pause: float) -> dict[str, Any]:
             time.sleep(pause)
         person.saved()
         waits = person.page.evaluate("() => waits")
-        return {**quantiles([one / 1000 for one in waits]), "keys": n, "pause_s": pause, "guard": {"passed": len(waits) == n}}
+        return {
+            **quantiles([one / 1000 for one in waits]),
+            "keys": n,
+            "pause_s": pause,
+            "guard": {"passed": len(waits) == n},
+        }
 
 
 def million(folder: Path, quick: bool) -> dict[str, Any]:

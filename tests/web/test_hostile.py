@@ -41,7 +41,9 @@ def walk(person):
         page.locator(".cards.review .card").first.wait_for()
     assert page.evaluate("() => window.obeyed") is None
     assert page.locator("script").count() == 1
-    assert page.locator("main :is(script, iframe, b, svg[onload], [onerror], [onfocus], a[href^=javascript])").count() == 0
+    assert (
+        page.locator("main :is(script, iframe, b, svg[onload], [onerror], [onfocus], a[href^=javascript])").count() == 0
+    )
 
 
 @needs_browser
@@ -69,7 +71,12 @@ def test_file_names_with_markup_and_broken_and_oversized_images(tmp_path):
         Image.fromarray(rng.integers(0, 255, (20, 30, 3), dtype=np.uint8)).save(folder / name)
     head = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
     bomb = struct.pack(">I", 13) + head + struct.pack(">I", crc32(head)) + b"\0\0\0\1IDAT" + bytes(5)
-    bad = {"bomb.png": b"\x89PNG\r\n\x1a\n" + bomb, "cut.png": b"\x89PNG\r\n\x1a\n", "empty.png": b"", "text.jpg": b"<html>"}
+    bad = {
+        "bomb.png": b"\x89PNG\r\n\x1a\n" + bomb,
+        "cut.png": b"\x89PNG\r\n\x1a\n",
+        "empty.png": b"",
+        "text.jpg": b"<html>",
+    }
     for name, content in bad.items():
         (folder / name).write_bytes(content)
     with chromium() as browser, running(folder, "--classes", "a", "--budget", "20") as command:
@@ -103,7 +110,9 @@ def test_a_project_file_with_markup_is_harmless(tmp_path):
         Client(command.port).wait(lambda state: state["waiting"] > 0)
     with sqlite3.connect(tmp_path / "texts.txt.mheal") as db:
         db.execute("UPDATE pick SET reason = ?", (EVIL[1],))
-        db.execute("UPDATE item SET name = ?, content = ?", (EVIL[0], json.dumps({"text": EVIL[2], EVIL[3]: [EVIL[1]]})))
+        db.execute(
+            "UPDATE item SET name = ?, content = ?", (EVIL[0], json.dumps({"text": EVIL[2], EVIL[3]: [EVIL[1]]}))
+        )
         db.execute("UPDATE meta SET value = ? WHERE name = 'classes'", (json.dumps(CLASSES),))
         db.execute("UPDATE meta SET value = '\"many\"' WHERE name = 'budget'")
     db.close()

@@ -45,6 +45,7 @@ def test_no_label_is_lost_or_doubled_when_the_server_is_killed(tmp_path):
                 pending = None
         except (OSError, HTTPException, json.JSONDecodeError):  # the connection ended
             command.end(signal.SIGKILL)
+        print(f"kill {at + 1}: {len(acknowledged):,} labels acknowledged", flush=True)
     assert len(acknowledged) > KILLS
     written = [one for one in sent if one is not pending]
     assert {name for name, _, _ in written} == acknowledged

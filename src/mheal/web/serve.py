@@ -1,6 +1,7 @@
 """Opens a project and serves its page until it is interrupted."""
 
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from .views import Views
 from .worker import Worker
 
 LEAST_TOKEN = 16  # characters
+SWITCH = 0.001  # seconds for which work in the background may keep a label waiting, each time it has the interpreter
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Session:
             page = Page(project, worker, views, Guard(self.host, token), images)
             config = Config(page.app, log_level="critical", timeout_graceful_shutdown=1, server_header=False)
             server = Server(config)
+            sys.setswitchinterval(SWITCH)
             host, port = listening.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             worker.load(load)

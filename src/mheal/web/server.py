@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from importlib.resources import files
@@ -102,7 +102,7 @@ class Page:
 
     async def item(self, request: Request) -> Response:
         """One item."""
-        found = await run_in_threadpool(self.views.items, [request.path_params["row"]])
+        found = await self._items([request.path_params["row"]])
         return JSONResponse(found[0]) if found else refused(404, "the pool has no such row")
 
     async def context(self, request: Request) -> Response:
@@ -112,7 +112,7 @@ class Page:
     async def image(self, request: Request) -> Response:
         """An image, decoded with limits and made anew."""
         side = SIDES.get(request.query_params.get("side", "large"))
-        found = await run_in_threadpool(self.views.items, [request.path_params["row"]])
+        found = await self._items([request.path_params["row"]])
         if self.images is None or side is None or not found or found[0]["name"] not in self.images[1]:
             return refused(404, "the pool has no such image")
         made = await run_in_threadpool(self._image, found[0]["name"], side)
@@ -153,7 +153,7 @@ class Page:
         hold, want = rows_in(asked.get("hold", [])), number_in(asked.get("want", 5), 50)
         rows = self.project.next(word_in(asked.get("tab"), "tab"), hold, want)
         self.worker.changed()
-        return JSONResponse({"items": await run_in_threadpool(self.views.items, rows), **self.views.totals()})
+        return JSONResponse({"items": await self._items(rows), **self.views.totals()})
 
     async def act(self, request: Request) -> Response:
         """Label, skip, clear or undo. The answer comes when it is on disk."""
@@ -162,7 +162,7 @@ class Page:
         if kind not in ("label", "skip", "clear", "undo") or not isinstance(label, str | None):
             return refused(400, "an action is label, skip, clear or undo")
         rows = [] if kind == "undo" else rows_in(asked.get("rows"))
-        shown = {item["row"] for item in await run_in_threadpool(self.views.items, rows)}
+        shown = {item["row"] for item in await self._items(rows)}
         if kind != "undo" and (not rows or not shown.issuperset(rows)):
             return refused(404, "the pool has no such row")
         action = Action(
@@ -210,7 +210,7 @@ class Page:
         """Put rows that somebody chose before the other picks."""
         asked = await asked_of(request)
         rows = [row for row in rows_in(asked.get("rows")) if row not in self.project.labels]
-        found = await run_in_threadpool(self.views.items, rows)
+        found = await self._items(rows)
         items = {one["row"]: (one["name"], one["content"]) for one in found}
         if self.worker.pool is not None:
             items = await run_in_threadpool(self.worker.pool.items, rows)
@@ -246,6 +246,12 @@ class Page:
         ids = (word_in(request.query_params.get(part), part) for part in ("request", "tab"))
         done = await self._act(Action(next(ids), time.time(), next(ids), f"file {name}"[:LONGEST], "import", entries))
         return JSONResponse({**done, "rows": [], "imported": len(entries), "notes": notes})
+
+    async def _items(self, rows: Sequence[int]) -> Sequence[dict[str, Any]]:
+        """Items; another thread reads those that are not in memory yet."""
+        if self.project.items.keys() >= {*rows}:
+            return self.views.items(rows)
+        return await run_in_threadpool(self.views.items, rows)
 
     async def _write(self, work: Callable[[], Any]) -> Any:
         return await asyncio.wrap_future(self.project.store.write(work))
