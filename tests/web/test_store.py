@@ -223,3 +223,13 @@ def test_a_strange_history_is_harmless(tmp_path):
         assert project.classes == []
     finally:
         store.close()
+
+
+def test_picks_that_a_tab_holds_are_not_free(project):
+    assert project.free() == 6
+    project.next("a", want=4)
+    assert project.free() == 2
+    act(project, rows=[project.next("b", want=1)[0]], label="cat", tab="b")
+    assert project.free() == 1
+    project.release("a")
+    assert project.free() == 5
