@@ -4,6 +4,7 @@ It needs Chromium and Playwright. The page and the browser share this machine's 
 """
 
 import json
+import os
 import sqlite3
 import sys
 import tempfile
@@ -194,7 +195,7 @@ def first_item(folder: Path, quick: bool, rounds: int) -> dict[str, Any]:
         Image.fromarray(rng.integers(0, 255, (32, 32, 3), dtype=np.uint8)).save(images / f"{at:05d}.png")
     with running(images, "--classes", "a,b") as command:
         Client(command.port).wait(lambda state: state["waiting"] > 0, 900)
-    served, shown = [], []
+    served, shown, cpu = [], [], []
     with chromium() as browser:
         for _ in range(rounds):
             with running(images) as command:
@@ -202,9 +203,11 @@ def first_item(folder: Path, quick: bool, rounds: int) -> dict[str, Any]:
                 person = Person(browser, command.address)
                 person.page.locator(".item img").wait_for()
                 shown.append(time.perf_counter() - command.started)
+                used = Path(f"/proc/{command.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+                cpu.append(sum(map(int, used)) / os.sysconf("SC_CLK_TCK"))
     return {
         "images": len([*images.iterdir()]), "first_item_s": [round(one, 2) for one in shown],
-        "served_s": [round(one, 2) for one in served], "guard": {"passed": True},
+        "served_s": [round(one, 2) for one in served], "server_cpu_s": cpu, "guard": {"passed": True},
     }  # fmt: skip
 
 

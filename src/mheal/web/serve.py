@@ -108,9 +108,9 @@ class Session:
 
 def project_file(pool: str) -> Path:
     """The project file of a pool: beside it, with its name; of a pattern of files, with the name of their folder."""
-    located = locate(pool)
     path = Path(pool)
     if not path.exists():  # a pattern, or pool.npz:name
+        located = locate(pool)
         path = located.files[0].parent if len(located.files) > 1 else located.files[0]
     path = path.resolve()
     return path.with_name(path.name + SUFFIX)
