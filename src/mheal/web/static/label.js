@@ -6,7 +6,8 @@ import { h, number, percent, plural, say, tell } from "./dom.js";
 import { card, chip, imageOf, shown } from "./item.js";
 import { classOf, keyOf, on, onChange, state, update } from "./state.js";
 
-const AHEAD = 10; // items that are there already, and begin to be too few with half of them
+const AHEAD = 12; // items that are there already
+const FEW = 8; // of these, below which more are fetched
 const trail = []; // items that were shown, and those that come next
 let at = 0;
 let parts = null;
@@ -75,7 +76,7 @@ async function fill(anew = false) {
     return asking;
   }
   const ahead = trail.slice(at).filter((item) => !done(item));
-  if (!anew && 2 * ahead.length >= AHEAD) return;
+  if (!anew && ahead.length >= FEW) return;
   // What is not saved yet is, to the server, still to be labelled.
   asking = post("/api/next", { tab, hold: ahead.map((item) => item.row), want: Math.min(50, AHEAD + unsaved()) })
     .then((found) => {
@@ -147,9 +148,14 @@ function empty() {
   }
 }
 
+// What helps to label an item. One request after the other, and none for items that were passed meanwhile, so that fast
+// labelling does not wait for them.
+let last = Promise.resolve();
 function context(item) {
   if (!contexts.has(item.row)) {
-    contexts.set(item.row, get(`/api/context/${item.row}`).catch(() => null));
+    const wanted = () => item === current() || (!done(item) && trail.indexOf(item) > at);
+    last = last.then(() => (wanted() ? get(`/api/context/${item.row}`) : contexts.delete(item.row) && null)).catch(() => null);
+    contexts.set(item.row, last);
     if (contexts.size > 30) contexts.delete(contexts.keys().next().value);
   }
   return contexts.get(item.row);
