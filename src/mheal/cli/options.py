@@ -23,9 +23,9 @@ COLUMNS = "Columns to use as features. Default: numbers, dates and categories, b
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: auto, efficientnet, shapes, pixels, pca, minilm, minilm+tfidf, tfidf, none, "
-    "autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. Default: none "
-    "for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if they are installed, else shapes "
-    "or tfidf."
+    "autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. "
+    "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if they are installed, "
+    "else shapes or tfidf."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
