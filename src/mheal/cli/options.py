@@ -24,7 +24,7 @@ MISSING = "Missing values: impute (median or most frequent value), drop (leave o
 EMBED = (
     "How items become vectors: auto, efficientnet, shapes, pixels, pca, minilm, minilm+tfidf, tfidf, none, "
     "autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. "
-    "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if they are installed, "
+    "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if installed, "
     "else shapes or tfidf."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
