@@ -66,7 +66,7 @@ def test_pca_holds_nine_tenths_of_the_variance_or_has_64_columns(noise):
         ("images", "simclr:0", r"whole number of at least 1, as in simclr:100, not '0'"),
         ("images", "simclr:-2", r"not '-2'"),
         ("images", "simclr:fast", r"not 'fast'"),
-        ("texts", "pixels", r"no method 'pixels' for texts: use auto, minilm, tfidf or sentence:NAME"),
+        ("texts", "pixels", r"no method 'pixels' for texts: use auto, minilm, minilm\+tfidf, tfidf or sentence:NAME"),
         ("images", "sentence:x", r"no method 'sentence:x' for images"),
         ("images", "none", r"no method 'none' for images"),
     ],

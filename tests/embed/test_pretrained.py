@@ -75,19 +75,30 @@ def test_an_image_that_cannot_be_read_is_an_error_in_python(photographs):
 
 @text
 def test_sentences_of_one_meaning_are_near():
-    X = mheal.embed.texts(SENTENCES)
+    X = mheal.embed.texts(SENTENCES, "minilm")
     assert X.shape == (5, 384)
     near = X @ X.T
     assert near[0, 1] > near[0, 2]
     assert near[2, 3] > near[1, 3]
     np.testing.assert_array_equal(X[0], X[4])
-    np.testing.assert_array_equal(mheal.embed.texts(SENTENCES), X)
+    np.testing.assert_array_equal(mheal.embed.texts(SENTENCES, "minilm"), X)
+
+
+@text
+def test_auto_puts_the_meaning_beside_the_words():
+    several = [
+        f"{sentence} {where}" for sentence in SENTENCES for where in ("at home", "in winter", "every single day")
+    ]
+    made = embed(several, "texts")
+    assert made.description.startswith("texts, all-MiniLM-L6-v2, 384 columns, and TF-IDF of 15 texts")
+    np.testing.assert_allclose(made.X[:, :384] * 2**0.5, mheal.embed.texts(several, "minilm"), rtol=1e-5)
+    np.testing.assert_allclose(made.X[:, 384:] * 2**0.5, mheal.embed.texts(several, "tfidf"), rtol=1e-5, atol=1e-6)
 
 
 @text
 def test_reports_progress():
     seen = []
-    embed(SENTENCES, "texts", progress=lambda done, total, what: seen.append((done, total, what)))
+    embed(SENTENCES, "texts", "minilm", progress=lambda done, total, what: seen.append((done, total, what)))
     assert seen[-1] == (4, 4, "minilm")  # four different ones
 
 

