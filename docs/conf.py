@@ -2,7 +2,9 @@
 
 import inspect
 import re
+import shutil
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import mheal
@@ -15,9 +17,11 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "myst_parser",
     "matplotlib.sphinxext.mathmpl",  # formulas as pictures: a page needs nothing from the network
 ]
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py", "auto_examples/**/*.md5"]
+suppress_warnings = ["myst.xref_missing"]  # pages of results also link to files of the repository
 default_role = "py:obj"  # `select` is a link where it is the name of an object, else code
 
 autodoc_member_order = "bysource"
@@ -60,6 +64,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
 }
 
+HERE = Path(__file__).parent
 HEADINGS = {"Parameters": "param", "Attributes": "ivar"}
 ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 
@@ -70,14 +75,21 @@ def list_fields(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
     It comes before napoleon, which would take the text for a type, and looks for such lines below headings only.
     """
     known = parameters(obj) if callable(obj) else set()
-    kind, listed = "param", []
-    for before, line in pairwise(["", *lines]):
+    kind, listed, others = "param", [], []  # others: the further names of an entry
+    for before, line in pairwise(["", *lines, ""]):
+        if not line.startswith(" "):
+            listed, others = listed + others, []
         if line in HEADINGS:
             kind = HEADINGS[line]
         elif before not in HEADINGS:
-            entry = ENTRY.match(line)
-            field = entry and (f"{kind} {entry[1]}" if kind == "ivar" or entry[1] in known else entry[1])
-            listed.append(f":{field}: {entry[2]}" if entry else line)
+            if entry := ENTRY.match(line):
+                names = entry[1].split(", ")
+                if kind == "ivar" or known.issuperset(names):
+                    others = [f":{kind} {name}: see `{names[0]}`" for name in names[1:]]
+                    line = f":{kind} {names[0]}: {entry[2]}"
+                else:
+                    line = f":{entry[1]}: {entry[2]}"
+            listed.append(line)
     lines[:] = listed
 
 
@@ -89,6 +101,17 @@ def parameters(obj: Any) -> set[str]:
         return set()
 
 
+def copy_results() -> None:
+    """Copy the pages of the benchmarks and of the reproduction with their pictures, so that they are pages here too."""
+    for folder in ("benchmarks", "reproduction/results"):
+        for file in sorted((HERE.parent / folder).rglob("*")):
+            if file.suffix in (".md", ".png", ".svg"):
+                copy = HERE / "results" / file.relative_to(HERE.parent)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, copy)  # with its time: what has not changed is not built again
+
+
 def setup(app: Any) -> None:
-    """Let Sphinx call `list_fields` before napoleon."""
+    """Copy the results, and let Sphinx call `list_fields` before napoleon."""
+    copy_results()
     app.connect("autodoc-process-docstring", list_fields, priority=400)

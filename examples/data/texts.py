@@ -30,8 +30,8 @@ y = np.array(modules)
 print(f"{len(texts)} sentences, for example: {texts[0]}")
 
 # %%
-# Their vectors have unit length. Pick from them as from any array. A name in ``METHODS`` such as
-# ``"sentence:all-MiniLM-L6-v2"`` gives features of a pretrained model, which mostly matter more than the strategy.
+# Their vectors have unit length. Pick from them as from any array. The method ``"sentence:NAME"`` of
+# `mheal.embed.embed` gives features of a pretrained model of the package sentence-transformers instead.
 
 embedding = mheal.embed.embed(texts, kind="texts")
 picks = mheal.select(embedding.X, 60)

@@ -30,14 +30,14 @@ chosen = {
     "farthest-first (the paper's energy)": mheal.farthest_first(X, 12),
     "mheal (follows the density)": mheal.select(X, 12).indices,
 }
-figure = plt.figure(figsize=(11, 4.2), layout="constrained")
+figure = plt.figure(figsize=(11, 3.9), layout="constrained")
 for at, (name, rows) in enumerate(chosen.items(), start=1):
     axis = figure.add_subplot(1, 3, at, projection="3d", computed_zorder=False)
     axis.scatter(*X.T, s=5, color="gray", alpha=0.4)
     axis.scatter(*(1.03 * X[rows]).T, s=60, color="#D55E00", depthshade=False)
     axis.set_title(f"{name}\nenergy {hyperspherical_energy(X[rows], s=1):.1f}", fontsize=11)
     axis.view_init(elev=25, azim=35)
-    axis.set_box_aspect((1, 1, 1), zoom=1.35)
+    axis.set_box_aspect((1, 1, 1), zoom=1.75)
     axis.set_axis_off()
 plt.show()
 

@@ -22,8 +22,11 @@ group = np.repeat([0, 1, 2], 150)
 angle = np.array([0.15, 0.75, 1.4])[group] + 0.09 * rng.normal(size=450)
 X = rng.uniform(0.5, 10, size=(450, 1)) * np.column_stack([np.cos(angle), np.sin(angle)])
 
-models = {"k-means": KMeans(3, n_init=10, random_state=0), "spherical k-means": mheal.SphericalKMeans(3, random_state=0)}
-found = {"groups": group, **{name: model.fit_predict(X) for name, model in models.items()}}
+found = {
+    "groups": group,
+    "k-means": KMeans(3, n_init=10, random_state=0).fit_predict(X),
+    "spherical k-means": mheal.SphericalKMeans(3, random_state=0).fit_predict(X),
+}
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for axis, (name, labels) in zip(axes, found.items(), strict=True):
     axis.scatter(*X.T, s=9, c=labels, cmap="Set1", vmin=0, vmax=8)

@@ -29,11 +29,11 @@ def draw(axis, colours, title):
     axis.scatter(*X.T, s=10, c=colours, cmap="Set2", alpha=0.7)
     axis.set_title(title, fontsize=11)
     axis.view_init(elev=38, azim=45)
-    axis.set_box_aspect((1, 1, 1), zoom=1.3)
+    axis.set_box_aspect((1, 1, 1), zoom=1.6)
     axis.set_axis_off()
 
 
-figure = plt.figure(figsize=(11, 4), layout="constrained")
+figure = plt.figure(figsize=(11, 3.9), layout="constrained")
 axes = [figure.add_subplot(1, 3, at, projection="3d", computed_zorder=False) for at in (1, 2, 3)]
 draw(axes[0], np.zeros(len(X)), "1. rows of unit length")
 draw(axes[1], kmeans.labels_, "2. spherical clusters")

@@ -21,13 +21,14 @@ torch.set_num_threads(1)  # the network is small
 pool, test = torch.from_numpy(X), torch.from_numpy(X_test)
 
 
-def trained(rows, seed=0):
+def trained(picks, seed=0):
     """A small network trained on these rows: its body, and its last layer."""
+    rows, labels = torch.tensor(picks.indices), torch.tensor(y[picks])
     torch.manual_seed(seed)
     body, head = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32), nn.ReLU()), nn.Linear(32, 10)
     optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.005)
     for _ in range(150):
-        loss = nn.functional.cross_entropy(head(body(pool[rows])), torch.tensor(y[rows]))
+        loss = nn.functional.cross_entropy(head(body(pool[rows])), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -38,7 +39,7 @@ def trained(rows, seed=0):
 # First round: pixels. Then features of unit length, so that `mheal.select` compares their directions.
 
 first = mheal.select(pool, 100)
-body, head = trained(first.indices)
+body, head = trained(first)
 with torch.inference_mode():
     features = nn.functional.normalize(body(pool))
     proba = head(body(pool)).softmax(dim=1).numpy()
@@ -56,7 +57,7 @@ figure, axis = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
 for name, picks in more.items():
     scores = []
     for seed in range(5):
-        body, head = trained((first + picks).indices, seed)
+        body, head = trained(first + picks, seed)
         scores.append((head(body(test)).argmax(dim=1).numpy() == y_test).mean())
     axis.plot(scores, [name] * 5, "o", alpha=0.6)
     print(f"{name}: {np.mean(scores):.1%} ± {np.std(scores):.1%}")

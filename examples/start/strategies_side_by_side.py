@@ -24,7 +24,8 @@ print(curves.verdict())
 # The same as a picture. Bars are 95 % intervals of the mean over 10 splits; they are shifted so as not to overlap.
 
 figure, axis = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
-for at, (name,), rows in ((i, *pair) for i, pair in enumerate(curves.table().group_by("strategy", maintain_order=True))):
+for at, name in enumerate(strategies):
+    rows = curves.table().filter(strategy=name)
     mean, half = rows["mean"].to_numpy(), (rows["high"] - rows["mean"]).to_numpy()
     style = dict(color="gray", linestyle="--") if name == "random" else {}
     axis.errorbar(rows["labels"].to_numpy() + 0.2 * at, mean, half, marker="o", markersize=4, label=name, **style)
