@@ -15,7 +15,8 @@ from sklearn.datasets import load_sample_images
 
 import mheal
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()  # deleted when the script ends
+folder = Path(temporary.name)
 for name, photograph in zip(("temple", "flower"), load_sample_images().images, strict=True):
     for top in range(0, photograph.shape[0] - 31, 32):
         for left in range(0, photograph.shape[1] - 31, 32):

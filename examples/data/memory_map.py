@@ -14,7 +14,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()  # deleted when the script ends
+folder = Path(temporary.name)
 rng = np.random.default_rng(0)
 pool = np.lib.format.open_memmap(folder / "pool.npy", mode="w+", dtype=np.float32, shape=(1_500_000, 128))
 centers = rng.normal(scale=2, size=(30, 128)).astype(np.float32)
@@ -32,7 +33,7 @@ import re, sys, mheal, numpy
 pool, limit = numpy.load(sys.argv[1], mmap_mode="r"), int(sys.argv[2]) or None
 picks = mheal.select(pool, 300, memory_limit=limit)
 numpy.save(sys.argv[3], picks.indices)
-print(re.search(r"VmHWM: *(\\d+)", open("/proc/self/status").read())[1])  # in kB, on Linux
+print(re.search(r"VmHWM:[^0-9]*([0-9]+)", open("/proc/self/status").read())[1])  # in kB, on Linux
 """
 memory, picks = {}, {}
 for name, limit in (("no limit", 0), ("limit of 600 MB", 600_000_000)):

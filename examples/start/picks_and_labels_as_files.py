@@ -18,7 +18,8 @@ from sklearn.datasets import load_digits
 
 import mheal
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()  # deleted when the script ends
+folder = Path(temporary.name)
 
 
 def run(command):

@@ -67,7 +67,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     random_state: Annotated[Seed, "random_state", np.random.Generator] = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
-        """Find the clusters of the rows of X (dense, memory-mapped or CSR); y is ignored."""
+        """Find clusters of the rows of X, (n_samples, n_features), dense, memory-mapped or CSR; y is ignored."""
         X = self._validate(X, reset=True)
         weight, exponent = None, 0
         if sample_weight is not None:
@@ -108,7 +108,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Label of each row of X: the centre with the largest cosine."""
+        """Label of each row of X, (n_samples,): the centre with the largest cosine."""
         return np.concatenate([cosine.argmax(axis=1) for _, cosine in self._blocks(X)]).astype(np.int32)
 
     def transform(self, X: Any) -> Floats:
