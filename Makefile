@@ -44,7 +44,7 @@ bench: .venv/.bench ## every peer beside us; rewrites benchmarks/speed/results
 	$(BIN)/python benchmarks/speed/run_all.py
 
 docs: .venv/.docs ## docs/_build/html/index.html; runs the scripts of examples/
-	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
 
 clean:
 	rm -rf .venv .venv-lowest build dist docs/_build docs/auto_examples docs/results .pytest_cache .mypy_cache .ruff_cache .hypothesis

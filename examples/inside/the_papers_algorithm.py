@@ -29,7 +29,7 @@ def draw(axis, colours, title):
     axis.scatter(*X.T, s=10, c=colours, cmap="Set2", alpha=0.7)
     axis.set_title(title, fontsize=11)
     axis.view_init(elev=38, azim=45)
-    axis.set_box_aspect((1, 1, 1), zoom=1.6)
+    axis.set_box_aspect((1, 1, 1), zoom=1.4)
     axis.set_axis_off()
 
 

@@ -2,8 +2,8 @@
 Features of a torch network
 ===========================
 
-A network that has learnt the labels so far knows better than pixels which images resemble each other. Its last hidden
-layer gives the features for the next picks, and its probabilities say where it is uncertain.
+The last hidden layer of a network that has learnt the labels so far can give the features for the next picks, and its
+probabilities say where it is uncertain. On these small images, its features gain little over pixels.
 """
 
 import matplotlib.pyplot as plt

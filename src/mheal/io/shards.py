@@ -116,8 +116,6 @@ def read_on_cluster(
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
     """A Dask array of the rows of Parquet shards, in the order of their names; nothing is read before it is needed.
 
-    Parameters
-    ----------
     pattern : a file or a pattern such as ``"shards/*.parquet"``
     columns : the features; by default the embeddings if one column holds lists of numbers, else all numbers and truth
         values but those of a column ``id``
