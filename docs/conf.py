@@ -28,6 +28,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say what each parameter may be
 napoleon_google_docstring = False
 python_display_short_literal_types = True
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -85,6 +86,7 @@ def list_fields(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
             if entry := ENTRY.match(line):
                 names = entry[1].split(", ")
                 if kind == "ivar" or known.issuperset(names):
+                    names = [re.sub("_$", r"\_", name) for name in names]  # `labels_` would be a link
                     others = [f":{kind} {name}: see `{names[0]}`" for name in names[1:]]
                     line = f":{kind} {names[0]}: {entry[2]}"
                 else:

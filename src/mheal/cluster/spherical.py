@@ -35,19 +35,19 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : number of clusters
     init : "k-means++", "random" (rows of X, as in the paper) or an array (n_clusters, n_features)
-    n_init : int or "auto"; runs, of which the best is kept. "auto": 10 for "random", else 1
-    max_iter : int
-    tol : float; stop when the centres move by less than this fraction of a column's variance
+    n_init : runs, of which the best is kept. "auto": 10 for "random", else 1
+    max_iter : the most iterations of a run
+    tol : stop when the centres move by less than this fraction of a column's variance
     random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
     cluster_centers_ : (n_clusters, n_features) unit vectors
-    labels_ : (n_samples,) int32
-    inertia_ : float, Σ w (1 − cos)
-    n_iter_ : int
+    labels_ : (n_samples,) the cluster of each row, int32
+    inertia_ : the objective, Σ w (1 − cos)
+    n_iter_ : iterations of the best run
 
     Examples
     --------
