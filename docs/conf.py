@@ -24,6 +24,7 @@ exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py
 suppress_warnings = ["myst.xref_missing"]  # pages of results also link to files of the repository
 default_role = "py:obj"  # `select` is a link where it is the name of an object, else code
 
+autodoc_mock_imports = ["baal"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say what each parameter may be
 napoleon_google_docstring = False

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -11,6 +12,9 @@ sys.path[:0] = [str(HERE), str(HERE / "golden"), str(HERE / "web")]  # for `impo
 # set before numpy and torch are loaded; our own threads are as many as ever.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+FEATURES = tempfile.TemporaryDirectory(prefix="mheal-features-")  # tests keep no features in the user's own cache
+os.environ["MHEAL_CACHE"] = FEATURES.name
 
 
 def pytest_sessionfinish():

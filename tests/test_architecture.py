@@ -27,10 +27,14 @@ FLOORS = [
     {"evaluate"},
     {"web"},
     {"cli"},
+    {"adapters"},
     {"__main__"},
 ]
 MOST_LINES = 16_372  # all files but those of LATER together; it may only fall, to 15,000
-LATER = ("mheal.web", "mheal.adapters", "mheal.cli.label")  # parts that were asked for after that limit was set
+LATER = (  # parts that were asked for after that limit was set
+    *("mheal.web", "mheal.adapters", "mheal.cli.label"),
+    *("mheal.embed.pretrained", "mheal.embed.feature_cache"),
+)
 FLOOR = {part: i for i, parts in enumerate(FLOORS) for part in parts}
 
 

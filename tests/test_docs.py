@@ -22,7 +22,18 @@ PAGES = [page for page in sorted(DOCS.rglob("*.rst")) if not MADE & {*page.relat
 BLOCK = re.compile(r"\.\. code-block:: (python|console)\n\n((?:   .*\n|\n)+)")
 WALKS = {"start", "table", "images", "texts", "label_studio", "torch"}  # pages that start from an empty folder
 NOT_RUN = ("pip install ", "mheal label ")  # a walk needs them, and a test cannot
-OTHERS = ("modAL", "skactiveml", "imblearn", "small_text", "baal", "torch", "datasets", "apricot", "faiss")  # libraries
+OTHERS = (
+    "modAL",
+    "skactiveml",
+    "imblearn",
+    "small_text",
+    "baal",
+    "torch",
+    "datasets",
+    "apricot",
+    "faiss",
+    "fiftyone",
+)  # libraries
 RUN = """
 import subprocess, sys
 def run(*words):

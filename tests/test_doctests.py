@@ -17,4 +17,5 @@ def test_examples(name):
         pytest.importorskip("torch")
     if ".fused" in name:
         pytest.importorskip("triton")
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    module = pytest.importorskip(name, exc_type=ImportError) if ".adapters." in name else importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0

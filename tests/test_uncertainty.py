@@ -152,3 +152,11 @@ def test_margins_and_uncertainty():
     np.testing.assert_allclose(uncertainty_of(proba, power=2), [1, 0.09, 0])
     assert uncertainty_of(np.eye(3)) is None
     np.testing.assert_allclose(margins(np.ones((2, 1))), [1, 1])
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-39, 1e39, 1e300])
+def test_the_unit_of_a_utility_does_not_matter(factor):
+    rng = np.random.default_rng(0)
+    X, utility = rng.normal(size=(300, 4)), rng.uniform(0.1, 1, 300)
+    picks = mheal.select(X, 9, utility=utility)
+    assert mheal.select(X, 9, utility=factor * utility).indices.tolist() == picks.indices.tolist()

@@ -26,7 +26,7 @@ for name, photograph in zip(("temple", "flower"), load_sample_images().images, s
 # %%
 # `mheal.io.read_pool` reads and embeds the folder as the command line does.
 
-pool = mheal.io.read_pool(folder)
+pool = mheal.io.read_pool(folder, embed="shapes")
 y = np.array([name.split("-")[0] for name in pool.ids])
 picks = mheal.select(pool.X, 24, deduplicate=True)
 print(f"{len(pool.items)} images; {pool.features}")

@@ -30,10 +30,10 @@ y = np.array(modules)
 print(f"{len(texts)} sentences, for example: {texts[0]}")
 
 # %%
-# Their vectors have unit length. Pick from them as from any array. The method ``"sentence:NAME"`` of
-# `mheal.embed.embed` gives features of a pretrained model of the package sentence-transformers instead.
+# Their vectors have unit length. Pick from them as from any array. The method ``"minilm"`` gives
+# features of a pretrained network instead, which is installed with ``mheal[text]``.
 
-embedding = mheal.embed.embed(texts, kind="texts")
+embedding = mheal.embed.embed(texts, kind="texts", method="tfidf")
 picks = mheal.select(embedding.X, 60)
 print(embedding.description)
 for row in picks[:5]:

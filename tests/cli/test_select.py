@@ -300,6 +300,18 @@ def test_embedding_is_what_select_uses(desk):
     assert picks("a.csv")["row"].to_list() == picks("b.csv")["row"].to_list()
 
 
+def test_vectors_in_a_parquet_file_keep_the_names_of_items(desk, capfd):
+    (desk / "images" / "a broken one.png").write_bytes(b"")
+    assert run("embed images --out vectors.npy") == 0
+    assert "a .parquet file holds the names of items" in capfd.readouterr().err
+    assert run("embed images --out vectors.parquet") == 0
+    np.testing.assert_array_equal(pl.read_parquet("vectors.parquet")["embedding"].to_numpy(), np.load("vectors.npy"))
+    assert run("select images -b 5 --out one.csv") == run("select vectors.parquet -b 5 --out other.csv") == 0
+    one, other = (pl.read_csv(name)["id"].to_list() for name in ("one.csv", "other.csv"))
+    assert one == other
+    assert "a broken one.png" not in one
+
+
 def test_strategies_are_listed(capfd):
     assert run("strategies") == 0
     said = capfd.readouterr().out

@@ -66,7 +66,7 @@ def test_pca_holds_nine_tenths_of_the_variance_or_has_64_columns(noise):
         ("images", "simclr:0", r"whole number of at least 1, as in simclr:100, not '0'"),
         ("images", "simclr:-2", r"not '-2'"),
         ("images", "simclr:fast", r"not 'fast'"),
-        ("texts", "pixels", r"no method 'pixels' for texts: use tfidf or sentence:NAME"),
+        ("texts", "pixels", r"no method 'pixels' for texts: use auto, minilm, tfidf or sentence:NAME"),
         ("images", "sentence:x", r"no method 'sentence:x' for images"),
         ("images", "none", r"no method 'none' for images"),
     ],
@@ -115,7 +115,8 @@ def test_equal_images_have_equal_features(tmp_path):
     np.testing.assert_array_equal(X, X[once][rows])  # not up to rounding, which depends on the row's place
 
 
-def test_timm_sees_every_readable_image_in_order(pictures, monkeypatch):
+def test_timm_sees_every_readable_image_in_order(pictures, tmp_path, monkeypatch):
+    monkeypatch.setenv("MHEAL_CACHE", str(tmp_path / "kept"))
     torch = pytest.importorskip("torch")
     batches = []
 
@@ -142,7 +143,7 @@ def test_timm_sees_every_readable_image_in_order(pictures, monkeypatch):
     assert source.skipped == [(pictures / "05.png", "it is not an image")]
     assert source.features == "images, timm model tiny, 3 columns"
     assert batches == [63, 6]
-    assert calls == [(64, 70, "timm:tiny"), (70, 70, "timm:tiny")]
+    assert calls == [(70, 70, "reading images"), (64, 70, "timm:tiny"), (70, 70, "timm:tiny")]
 
 
 def test_timm_without_the_model(pictures, monkeypatch):
@@ -161,6 +162,9 @@ def test_sentences_are_encoded_in_order(monkeypatch):
         def __init__(self, name):
             if name != "tiny":
                 raise OSError(f"{name} is not a local folder")
+
+        def state_dict(self):
+            return {}
 
         def encode(self, texts, *, convert_to_numpy, show_progress_bar):
             assert (convert_to_numpy, show_progress_bar) == (True, False)

@@ -14,7 +14,7 @@ from PIL import Image, ImageOps, features
 from sklearn.datasets import load_digits
 
 from mheal.cli import main
-from mheal.embed.images import in_chunks, opened, upright_rgb
+from mheal.embed.pixels import in_chunks, opened, upright_rgb
 from mheal.io.read import read_pool
 
 DIGITS = load_digits()
@@ -188,7 +188,7 @@ def test_a_large_image_is_in_memory_once(tmp_path, work):
 import polars, sklearn.decomposition
 from pathlib import Path
 from PIL import Image
-from mheal.embed.images import upright_rgb
+from mheal.embed.pixels import upright_rgb
 from mheal.io.read import read_pool
 def peak():
     return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith("VmHWM"))

@@ -129,7 +129,7 @@ def test_an_unknown_name_lists_those_of_packages_and_what_to_install():
         UserError, match=r"no method 'last:' .*mheal\[deep\] for autoencoder, mheal-reproduction for dec"
     ):
         embed(X, "vectors", "last:")
-    with pytest.raises(UserError, match="no method 'last' for texts: use tfidf or sentence:NAME"):
+    with pytest.raises(UserError, match="no method 'last' for texts: use auto, minilm, tfidf or sentence:NAME"):
         embed(["a"], "texts", "last")
     with pytest.raises(UserError, match="no method 'other' for vectors"):
         embed(X, "vectors", "other")

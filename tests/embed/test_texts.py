@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import mheal
 from mheal.embed.methods import embed
-from mheal.embed.texts import words
+from mheal.embed.tfidf import words
 from mheal.exceptions import UserError
 from mheal.io.read import read_pool
 

@@ -209,6 +209,8 @@ BAD = {
         r"l.csv: there is no row 10: rows of the pool go from 0 to 9",
     ),
     "a negative row": ("l.csv", "row\n-1\n", None, r"l.csv: there is no row -1"),
+    "row inf": ("l.csv", "row,label\ninf,x\n", None, r"l.csv: inf is not a row number"),
+    "row Infinity": ("l.json", '[{"row": Infinity, "label": "x"}]', None, r"l.json: inf is not a row number"),
     "half a row": ("l.csv", "row\n1.5\n", None, r"l.csv: 1.5 is not a row number"),
     "no number": ("l.csv", "row\n1\nx\n", None, r"l.csv: 'x' is not a row number"),
     "an unknown id": (
@@ -285,3 +287,9 @@ def test_ids_that_a_spreadsheet_has_saved_without_their_zeros(tmp_path):
 @pytest.mark.parametrize(("name", "ids"), [("Row", None), ("ROW ", None), ("Id", IDS), ("ID", IDS)])
 def test_the_column_that_names_items_may_be_written_in_capitals(tmp_path, name, ids):
     check(read_labels(write(tmp_path, f"{name},Label\n007,cat\n", "l.csv"), ids, 10), [7], ["cat"])
+
+
+def test_a_last_line_that_was_cut_has_no_label(tmp_path):
+    labels = read_labels(write(tmp_path, "row,label\n1,x\n6,", "l.csv"), None, 10)
+    assert labels.rows.tolist() == [1]
+    assert labels.values.tolist() == ["x"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mheal.exceptions import UserError
 from mheal.io.locate import locate
 from mheal.io.read import read_pool
 
@@ -39,7 +40,7 @@ def test_a_pattern_of_different_kinds(tmp_path):
 
 
 def test_a_folder_without_images(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no image in the folder '[^']*'$"):
+    with pytest.raises(ValueError, match=r"there is no image in the folder '[^']*': a pool is"):
         read_pool(tmp_path)
     (tmp_path / "a.parquet").write_bytes(b"")
     with pytest.raises(ValueError, match=r"for its .parquet files use the pattern '.*/\*.parquet'"):
@@ -64,3 +65,19 @@ def test_brackets_in_a_real_name_are_no_pattern(tmp_path):
     for suffix, text in ((".csv", "a\n1\n2\n"), (".jsonl", '{"a": 1}\n{"a": 2}\n'), (".txt", "one text\ntwo texts\n")):
         (tmp_path / f"pool[1]{suffix}").write_text(text)
         assert len(read_pool(tmp_path / f"pool[1]{suffix}").X) == 2
+
+
+def test_linked_folders_are_said(tmp_path):
+    pool, other = tmp_path / "pool", tmp_path / "other"
+    for folder in (pool / "cats", other):
+        folder.mkdir(parents=True)
+        (folder / "a.png").touch()
+    (pool / "linked").symlink_to(other)
+    found = locate(pool)
+    assert [file.relative_to(pool).as_posix() for file in found.files] == ["cats/a.png"]
+    assert len(found.notes) == 1
+    assert f"linked folders are not read, but patterns such as '{pool}/*/*.png' are: {pool}/linked" in found.notes[0]
+    assert [file.parent.name for file in locate(pool / "*" / "*.png").files] == ["cats", "linked"]
+    (pool / "cats" / "a.png").unlink()
+    with pytest.raises(UserError, match=r"no image in the folder .*: linked folders are not read"):
+        locate(pool)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from mheal.exceptions import UserError
 from mheal.io.read import read_pool
 from mheal.io.targets import read_target
 
@@ -125,7 +126,7 @@ def test_rows_without_a_label_are_left_out(here, suffix):
         ([3] * 12, "all labels are 3"),
         ([0, 1] * 5 + [0, 7], "class 7 has 1 row only"),
         ([f"id {i}" for i in range(12)], "ids or measurements"),
-        ([None] * 12, "no label at all"),
+        ([None] * 12, "no label at all: fill them in, or name another target"),
         ([[1, 2]] * 12, "holds list"),
     ],
 )
@@ -148,7 +149,6 @@ def test_what_cannot_be_a_target(here, values, words):
         ("several.npz", ValueError, "several.npz has no array 'y': write several.npz:NAME"),
         ("columns.csv", ValueError, "columns.csv has no column 'label': it has p, q"),
         ("picks.csv", ValueError, "picks.csv has no column 'label'"),
-        ("latin.txt", ValueError, "latin.txt: it is not UTF-8"),
         ("labels.doc", ValueError, "cannot read labels from labels.doc"),
     ],
 )
@@ -161,7 +161,6 @@ def test_mistakes_are_named(here, target, error, words):
     np.savez("several.npz", one=np.ones(12), two=np.ones(12))
     pl.DataFrame({"p": range(12), "q": range(12)}).write_csv("columns.csv")
     pl.DataFrame({"row": range(12)}).write_csv("picks.csv")
-    (here / "latin.txt").write_bytes(b"caf\xe9\n" * 12)
     (here / "labels.doc").touch()
     with pytest.raises(error, match=words):
         target_of(target)
@@ -171,3 +170,26 @@ def test_a_file_that_is_not_there(here):
     np.save("pool.npy", X)
     with pytest.raises(FileNotFoundError, match=r"no file 'labels.npy': the target is a file of labels \(\.npy"):
         target_of("labels.npy", "pool.npy")
+
+
+def test_lines_of_labels_may_be_in_latin1(here):
+    table()
+    (here / "latin.txt").write_bytes(b"caf\xe9\nth\xe9\n" * 6)
+    assert target_of("latin.txt")[1].tolist() == ["café", "thé"] * 6
+
+
+def test_images_without_folders_have_no_classes(here):
+    (here / "images").mkdir()
+    for i in range(4):
+        Image.fromarray(np.full((8, 8), 60 * i, np.uint8)).save(here / "images" / f"{i}.png")
+    with pytest.raises(UserError, match="put the images of each class into a folder of its own"):
+        target_of("folder", "images")
+
+
+def test_characters_that_are_none_are_refused(here):
+    np.save("pool.npy", X)
+    words = np.array(["x", "y"] * 6)
+    words.view(np.uint32)[3] = 0x110000  # as in a damaged file; Python cannot even print it
+    np.save("y.npy", words)
+    with pytest.raises(UserError, match=r"y.npy: 'X' holds characters that are none"):
+        target_of("y.npy", "pool.npy")

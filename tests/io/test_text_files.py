@@ -127,3 +127,32 @@ def test_lines_may_end_as_on_old_computers(tmp_path):
 def test_a_first_line_that_names_the_separator_for_excel_is_no_line_of_the_table(tmp_path, encoding):
     (tmp_path / "pool.csv").write_bytes("sep=;\r\na;b\r\n1;2,5\r\n4;9\r\n".encode(encoding))
     np.testing.assert_array_equal(read_pool(tmp_path / "pool.csv").X, [[1, 2.5], [4, 9]])
+
+
+@pytest.mark.parametrize("name", ["pool.csv", "pool.txt"])
+def test_what_is_no_text_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(b"a,b\n1,2\n\0,3\n" * 9)
+    with pytest.raises(UserError, match=f"{name}: line 3 holds a zero byte, so it is not text: save it as"):
+        read_pool(tmp_path / name)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_line_of_too_many_cells_is_named_though_lines_are_few(tmp_path, separator):
+    text = "a,b\n1,2\n1,2,3\n".replace(",", separator)
+    with pytest.raises(UserError, match="line 3 has 3 cells, but the first line has 2"):
+        read_pool(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "said"),
+    [
+        ("pool.csv", ",", []),
+        ("pool.tsv", "\t", []),
+        ("pool.csv", "|", ["cells are separated by |"]),
+        ("pool.csv", ";", ["cells are separated by semicolons"]),
+        ("pool.tsv", ",", ["cells are separated by commas"]),
+    ],
+)
+def test_a_separator_that_the_name_does_not_say_is_said(tmp_path, name, separator, said):
+    text = "a,b\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(30))
+    assert read_pool(write(tmp_path, text.replace(",", separator), name)).notes == said

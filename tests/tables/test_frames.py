@@ -1,3 +1,5 @@
+import datetime
+import decimal
 import warnings
 
 import numpy as np
@@ -135,3 +137,85 @@ def test_complex_numbers_are_refused():
 def test_ids_are_named_in_a_warning():
     with pytest.warns(DataWarning, match="ids: customer_id"):
         mheal.select(customers()[["customer_id", "age"]], 5)
+
+
+def numbers(**columns):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)} | columns)
+
+
+HOURS = [datetime.time(i % 24) for i in range(60)]
+IN_UTC = [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(days=i * i) for i in range(60)]
+COLUMNS = {  # a column of a pandas frame, and what the warnings say about it
+    "times of day": (HOURS, "c [dates]"),
+    "times of day and dates": ([*HOURS[:30], *[datetime.date(2020, 1, 2)] * 30], "c (25 different texts)"),
+    "moments of several time zones": (
+        [*IN_UTC[:30], *(moment.replace(tzinfo=None) for moment in IN_UTC[30:])],
+        "[dates]",
+    ),
+    "dates as words and as dates": (["2021-01-01", datetime.date(2020, 1, 1), None] * 20, "c [dates]"),
+    "a nullable boolean": (pd.array([True, None, False] * 20, dtype="boolean"), "c: 20"),
+    "nullable whole numbers": (pd.array([1, None, 3] * 20, dtype="Int64"), "c: 20"),
+    "categories": (pd.Categorical(["x", "y", None] * 20), "c: 20"),
+    "categories of dates": (pd.Categorical(pd.to_datetime(["2020-01-01", "2020-02-01", "2020-03-01"] * 20)), "[dates]"),
+    "timedelta": (pd.to_timedelta(np.arange(60) ** 2, unit="h"), "c [dates]"),
+    "numbers and words": ([1, "x", 2.5, None] * 15, "c: 15"),
+    "lists and words": ([[1, 2], "x"] * 30, "c (neither numbers nor text)"),
+    "matrices": ([np.ones((2, 2))] * 60, "c (neither numbers nor text)"),
+    "nothing": ([None] * 60, "c (empty)"),
+}
+
+
+@pytest.mark.parametrize("case", COLUMNS)
+def test_columns_of_every_type_are_used_or_left_out_with_a_warning(case):
+    values, said = COLUMNS[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mheal.select(numbers(c=values), 5)
+    assert {warning.category for warning in caught} == {DataWarning}
+    assert said in " ".join(str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pl.Series([{"x": i, "y": "z"} for i in range(60)]), "c (neither numbers nor text)"),
+        (pl.Series([b"x"] * 60), "c (neither numbers nor text)"),
+        (pl.Series(["x", "y", None] * 20, dtype=pl.Enum(["x", "y"])), "c: 20"),
+        (pl.Series([[decimal.Decimal(i)] for i in range(60)]), "the embeddings in column 'c'"),
+        (pl.Series([datetime.timedelta(hours=i * i) for i in range(60)]), "c [dates]"),
+        (pl.Series([[[1.0], [2.0]]] * 60), "c (neither numbers nor text)"),
+    ],
+)
+def test_columns_of_polars_are_used_or_left_out_with_a_warning(values, said):
+    with pytest.warns(DataWarning) as caught:
+        mheal.select(pl.from_pandas(numbers()).with_columns(c=values), 5)
+    assert said in " ".join(str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("index", [pd.MultiIndex.from_product([range(6), range(10)]), pd.Index([0, 1] * 30)])
+def test_any_index_will_do(index):
+    frame = numbers().set_index(index)
+    y = pd.Series(["p", "q", None] * 20, index=index, dtype=object)
+    with pytest.warns(UserWarning, match="from 64 labels on"):
+        picks = mheal.select(frame, 5, y=y)
+    assert picks.to_pandas().index.equals(frame.iloc[picks].index)
+    assert not y.iloc[picks.indices].notna().any()
+
+
+def test_long_doubles_are_numbers():
+    frame = numbers()
+    assert mheal.select(frame.astype(np.longdouble), 5).indices.tolist() == mheal.select(frame, 5).indices.tolist()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"c": [{"x": 1}] * 60}),
+        pl.DataFrame({"id": ["p", "q"] * 30, "a": range(60)}),
+    ],
+)
+def test_messages_name_no_options_of_the_command_line(frame):
+    with pytest.raises(UserError) as caught:
+        mheal.select(frame, 5)
+    assert "--" not in str(caught.value)

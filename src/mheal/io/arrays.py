@@ -35,6 +35,8 @@ def array_of(arrays: Mapping[str, Array], name: str) -> Array:
     array: Any = arrays[name]
     if not isinstance(array, np.ndarray):  # bytes, where its own header is damaged
         raise ValueError(f"{name!r} is no array")
+    if array.dtype.kind == "U" and (np.ravel(array).view(f"{array.dtype.byteorder}u4") > 0x10FFFF).any():
+        raise ValueError(f"{name!r} holds characters that are none")
     return array
 
 
@@ -51,9 +53,8 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
             wrong = f"{file.name} has {width} columns, but {files[0].name} has {widths[0]}"
             raise UserError(f"{wrong}: shards must have the same columns")
     X = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-    flattened = ""
-    if X.ndim > 2:
-        X, flattened = X.reshape(len(X), -1), f" ({widths[0]} flattened)"
+    flattened = f" ({widths[0]} flattened)" if X.ndim > 2 else ""
+    X = X.reshape(len(X), -1)
     return X, f"{X.shape[1]:,} column{'s' if X.shape[1] > 1 else ''}{flattened}"
 
 

@@ -36,12 +36,11 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
     """
     if source.ids is not None:
         return
-    for record in (Path(f"{file}.mheal.json"), Path(file).with_suffix(".json")):
-        with suppress(OSError, ValueError, LookupError, TypeError):
-            found = json.loads(record.read_text(encoding="utf-8"))["fingerprint"]
-            known, columns = dict(found["rows"]), [*map(str, found["columns"])]
-            break
-    else:
+    record = Path(f"{file}.mheal.json")
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))["fingerprint"]
+        known, columns = dict(found["rows"]), [*map(str, found["columns"])]
+    except (OSError, ValueError, LookupError, TypeError):
         return
     here = rows[np.array([str(number) in known for number in source.numbers(rows)], bool)]
     cells = cells_of(source, here)

@@ -3,13 +3,13 @@
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from glob import glob
 from itertools import takewhile
 from pathlib import Path
 
-from ..exceptions import UserError, UserFileError
+from ..exceptions import UserError, UserFileError, shortened
 from ..runtime.files import reading
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl")
@@ -29,12 +29,14 @@ class Located:
 
     base : the folder that the names of images are relative to
     array : the array to take from an .npz file, where one was named (pool.npz:name)
+    notes : what was left out of a folder, a line each
     """
 
     form: str
     files: list[Path]
     base: Path
     array: str | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def locate(source: str | Path) -> Located:
@@ -49,7 +51,7 @@ def locate(source: str | Path) -> Located:
         raise UserFileError(f"there is no file or folder {text!r}: {_hint(path)}")
     files = [Path(match) for match in sorted(glob(text, recursive=True)) if os.path.isfile(match)]
     if not files:
-        raise UserFileError(f"no file matches the pattern {text!r}")
+        raise UserFileError(f"no file matches the pattern {text!r}: check the path")
     base = Path(*takewhile(lambda part: not WILD.search(part), path.parts))
     return Located(_common_form(files), files, base, array)
 
@@ -62,16 +64,18 @@ def named_array(source: str | Path) -> tuple[Path, str | None]:
 
 def _folder(folder: Path) -> Located:
     """The images in a folder and its subfolders, without hidden ones, which file managers leave behind."""
-    files: list[Path] = []
+    files, links = list[Path](), list[str]()
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        links += [str(Path(where, name)) for name in sorted(folders) if os.path.islink(Path(where, name))]
         files += [Path(where, n) for n in names if not n.startswith(".") and n.lower().endswith(IMAGES)]
+    note = f"linked folders are not read, but patterns such as '{folder}/*/*.png' are: {shortened(links)}"
     if files:
-        return Located("images", sorted(files, key=lambda path: path.relative_to(folder).as_posix()), folder)
+        return Located("images", sorted(files, key=Path.as_posix), folder, notes=[note] if links else [])
     with reading(folder):
         others = {path.suffix.lower() for path in folder.iterdir()} & {*READABLE}
-    hint = f": for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else ""
-    raise UserError(f"there is no image in the folder {str(folder)!r}{hint}")
+    hint = f"for its {min(others)} files use the pattern '{folder}/*{min(others)}'" if others else UNDERSTOOD
+    raise UserError(f"there is no image in the folder {str(folder)!r}: {note if links else hint}")
 
 
 def _common_form(files: list[Path]) -> str:

@@ -59,10 +59,12 @@ def read_pool(
         files = [file for at, file in enumerate(located.files) if at not in unread]
         ids = [file.relative_to(located.base).as_posix() for file in files]
         skipped = [(located.files[at], reason) for at, reason in made.skipped]
-        return Source(made.X, "images", features, files, ids, None, files, skipped)
+        return Source(
+            made.X, "images", features, files, ids, None, files, skipped, notes=located.notes, advice=made.advice
+        )
     texts = read.X if read.kind == "texts" else None
     notes = [f"{what}: {len(at):,}, row {shortened(read.numbers(np.array(at)))}" for what, at in made.notes]
-    return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes])
+    return replace(read, X=made.X, features=features, items=texts, notes=[*read.notes, *notes], advice=made.advice)
 
 
 def _not_embedded(

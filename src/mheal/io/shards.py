@@ -5,7 +5,7 @@ Their ids and cells are read when they are needed.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,7 @@ def stream_shards(
     def copy(at: int) -> None:
         rows, file = A[starts[at] : starts[at + 1]], files[at]
         for lo, hi in spans(len(rows), step):
-            values = read_columns(file, schema.names, lo, hi - lo)
-            rows[lo:hi] = feature_array(values, schema, file.name, lo)
+            rows[lo:hi] = feature_array(read_columns(file, schema.names, lo, hi - lo), schema, file.name, lo)
             checkpoint.yield_point()
 
     def halve() -> None:
@@ -74,11 +73,10 @@ def stream_shards(
         checkpoint.stage(f"shard {at}", partial(copy, at), part=True)
         checkpoint.report(stop, shape[0], "reading shards")
     X = A
-    if dtype == np.float64:
-        fits = checkpoint.stage("precision", lambda: {"fits": np.array(fits_float32(A, checkpoint.yield_point))})
-        if fits["fits"]:
-            X = small = checkpoint.scratch("pool-float32", shape, np.float32)
-            checkpoint.stage("halved", halve)
+    fits = partial(fits_float32, A, checkpoint.yield_point)
+    if dtype == np.float64 and checkpoint.stage("precision", lambda: {"fits": np.array(fits())})["fits"]:
+        X = small = checkpoint.scratch("pool-float32", shape, np.float32)
+        checkpoint.stage("halved", halve)
     if isinstance(X, np.memmap):
         X.flush()
         X = np.lib.format.open_memmap(X.filename, "r")  # type: ignore[arg-type]
@@ -114,13 +112,7 @@ def read_on_cluster(
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:
-    """A Dask array of the rows of Parquet shards, in the order of their names; nothing is read before it is needed.
-
-    pattern : a file or a pattern such as ``"shards/*.parquet"``
-    columns : the features; by default the embeddings if one column holds lists of numbers, else all numbers and truth
-        values but those of a column ``id``
-    without : columns that are no features
-    """
+    """A Dask array of the rows of ``"shards/*.parquet"``, read when needed. Columns are chosen as by ``read_pool``."""
     return read_on_cluster(pattern, columns, without).X
 
 
@@ -179,11 +171,9 @@ class ShardIds:
 
 def gather(files: Sequence[Path], rows: npt.NDArray[np.int64], columns: Sequence[str] | None = None) -> pl.DataFrame:
     """These rows of the shards, in the order given; all columns by default."""
-    wanted, found, start = np.unique(rows), [], 0
-    for file in files:
-        stop = start + row_count(file)
+    wanted, found, starts = np.unique(rows), [], [0, *accumulate(map(row_count, files))]
+    for file, (start, stop) in zip(files, pairwise(starts), strict=True):
         here = wanted[(wanted >= start) & (wanted < stop)] - start
         with reading(file):
             found.append(scan(file).select(pl.col(columns or "*").gather(here.tolist())).collect())
-        start = stop
     return pl.concat(found, how="diagonal_relaxed")[np.searchsorted(wanted, rows)]

@@ -33,7 +33,7 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
         raise UserError("a page shows images, texts or tables, and this pool has none: use csv, parquet or jsonl")
     kind = source.kind if source.items else "rows"
     if kind == "images":
-        from ..embed.images import in_chunks, opened
+        from ..embed.pixels import in_chunks, opened
 
         contents = in_chunks(partial(opened, work=_thumbnail), [one["image"] for one in contents], "", None)
     rows, items = source.numbers(picks.indices).tolist(), []
@@ -73,12 +73,11 @@ def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> polars.DataFrame:
         return polars.DataFrame()
     from .shards import gather
 
-    cells = gather(source.files, source.numbers(rows))
-    return cells.drop(name for name in cells.columns if name in source.answers)
+    return gather(source.files, source.numbers(rows)).drop(source.answers, strict=False)
 
 
 def _thumbnail(image: Any) -> bytes:
-    from ..embed.images import upright_rgb
+    from ..embed.pixels import upright_rgb
 
     small = upright_rgb(image, SIDE)
     if max(small.size) < SMALL:

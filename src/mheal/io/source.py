@@ -32,6 +32,7 @@ class Source:
     cells : the columns of a table in memory as they were read, but for those that hold labels
     answers : columns of a table that hold labels, which nobody who labels may see
     notes : what was done with missing values and empty texts, a line each
+    advice : how to get better features, a line
     """
 
     X: Any
@@ -48,6 +49,7 @@ class Source:
     cells: "polars.DataFrame | None" = None
     answers: Sequence[str] = ()
     notes: list[str] = field(default_factory=list)
+    advice: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -62,8 +64,7 @@ class Source:
         """The rows of X that have these numbers in the files; −1 for those that were left out."""
         if self.rows is None:
             return numbers
-        at = np.searchsorted(self.rows, numbers)
-        at[at == len(self.rows)] = 0
+        at = np.searchsorted(self.rows, numbers).clip(max=len(self.rows) - 1)
         return np.where(self.rows[at] == numbers, at, -1)
 
     def ids_of(self, rows: npt.NDArray[np.int64]) -> list[Any] | None:

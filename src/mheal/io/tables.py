@@ -7,7 +7,6 @@ import csv
 import json
 import re
 from codecs import BOM_UTF8
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -29,7 +28,7 @@ from ..tables.table import Table, plain, refuse_unlike
 from .locate import named_array
 from .source import Kind, Source
 
-SEPARATORS = ",;\t|"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|"}
 SAMPLE = 1 << 16  # bytes from which the separator is found out
 ALIKE = 0.9  # share of the lines that must have as many cells as most
 NUMBERS = r"^[-+0-9.,;|\seE]*\d[-+0-9.,;|\seE]*$|^([-+]?[0-9.]+[,;|\s]\s*){2,}\S*$"  # lines of numbers, and a last word
@@ -44,14 +43,19 @@ def read_table(
     answers: Sequence[str] = (), missing: Missing = "impute",
 ) -> Source:  # fmt: skip
     """A table in memory: the features of its rows, or their texts, their ids, and the values of the target column."""
-    frame = read_frames(files, as_text=[id_column or "id", *([] if text_column is None else [text_column])])
+    separators: list[str] = []
+    frame = read_frames(files, [id_column or "id", *([] if text_column is None else [text_column])], separators)
     if frame.is_empty():
         raise UserError(f"{name} has no rows")
     labels = None
-    if target is not None and _is_column(target, frame.columns, name):
+    if target in frame.columns:
         if target in (*(columns or ()), *also):
             raise UserError(f"{name}: column {target!r} is the target, so it cannot be a feature")
         labels, answers = frame[target].to_list(), [*answers, target]
+    elif target is not None and not named_array(target)[0].is_file():
+        close = get_close_matches(target, frame.columns, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(frame.columns)}"
+        raise UserError(f"{name} has no column {target!r}, nor is there such a file: {hint}")
     frame = frame.with_columns(_whole_numbers(c) for c in frame if c.name == id_column or is_id(c.name))
     ids_as_text = [column for column in frame.columns if column == id_column or (id_column is None and is_id(column))]
     table = Table.of(frame, name, [*ids_as_text, text_column])
@@ -69,17 +73,8 @@ def read_table(
     cells = frame.drop(schema.answers)
     return Source(
         X, kind, schema.description, [*files], ids, schema.id_column, target=labels, rows=kept, n_in_files=len(frame),
-        cells=cells if kept is None else cells[kept.tolist()], notes=[*notes],
+        cells=cells if kept is None else cells[kept.tolist()], notes=[*dict.fromkeys(separators), *notes],
     )  # fmt: skip
-
-
-def _is_column(target: str, columns: Sequence[str], table: str) -> bool:
-    """Whether a target is a column of the table; refuses one that is neither that nor a file."""
-    if target in columns or named_array(target)[0].is_file():
-        return target in columns
-    close = get_close_matches(target, columns, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shortened(columns)}"
-    raise UserError(f"{table} has no column {target!r}, nor is there such a file: {hint}")
 
 
 def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.int64] | None, list[str]]:
@@ -129,18 +124,19 @@ def read_columns(file: Path, names: Sequence[str], start: int = 0, rows: int | N
         return scan(file).select(names).slice(start, rows).collect()
 
 
-def read_frames(files: Sequence[Path], as_text: Sequence[str] = ()) -> pl.DataFrame:
-    """The rows of all shards, which must have the same columns, in any order."""
-    frames = [read_frame(file, as_text) for file in files]
+def read_frames(files: Sequence[Path], as_text: Sequence[str] = (), notes: list[str] | None = None) -> pl.DataFrame:
+    """The rows of all shards, which must have the same columns, in any order. `read_frame` describes the arguments."""
+    frames = [read_frame(file, as_text, notes=notes) for file in files]
     columns = frames[0].columns
     refuse_unlike([file.name for file in files], [frame.schema for frame in frames], columns, whole=True)
     return pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
 
 
-def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.DataFrame:
+def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1, notes: list[str] | None = None) -> pl.DataFrame:
     """The rows of one file. Columns named in `as_text` are not parsed: an id 007 stays 007.
 
     most : how many bytes of a text file are read; by default all
+    notes : gets a line about the separator, where it is not the one that the name of the file says
     """
     suffix = file.suffix.lower()
     with reading(file):
@@ -156,7 +152,7 @@ def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1) -> pl.Da
             content = content[: content.rfind(b"\n") + 1]
         if suffix == ".jsonl":
             return _read_jsonl(content.removeprefix(BOM_UTF8))
-        return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text)
+        return _read_delimited(_as_utf8(content), "\t" if suffix == ".tsv" else ",", as_text, notes)
 
 
 def _read_jsonl(content: bytes) -> pl.DataFrame:
@@ -187,6 +183,9 @@ def _as_utf8(content: bytes) -> bytes:
     """Text as UTF-8, from UTF-16 if it begins so, else from Windows' Western European, which holds Latin-1."""
     if content.startswith(WIDE):
         return content.decode("utf-16", errors="replace").encode()
+    if (at := content.find(b"\0")) >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise ValueError(f"line {line} holds a zero byte, so it is not text: save it as CSV")
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -194,17 +193,16 @@ def _as_utf8(content: bytes) -> bytes:
     return content
 
 
-def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.DataFrame:
+def _read_delimited(content: bytes, usual: str, as_text: Sequence[str], notes: list[str] | None) -> pl.DataFrame:
     """The rows of CSV or TSV; columns `as_text` and those of codes and ids are not parsed: 01234 stays so.
 
     usual : the separator where none splits the lines
     """
-    content = content if b"\n" in content else content.replace(b"\r", b"\n")
-    content = EXCEL.sub(b"", content, count=1)
+    content = EXCEL.sub(b"", content if b"\n" in content else content.replace(b"\r", b"\n"), count=1)
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
-    separator, first = _separator_of(sample, usual), sample.partition("\n")[0].rstrip("\r")
-    if "\0" in first:
-        raise ValueError("it is not text: save it as CSV")
+    separator = _separator_of(sample, usual)
+    if notes is not None and separator != usual:
+        notes.append(f"cells are separated by {SEPARATORS[separator]}")
     lines = list(csv.reader(sample.splitlines()[:200], delimiter=separator))
     zeros = {at for line in lines[1:] for at, cell in enumerate(line) if ZEROS.match(cell)}
     named = {at: name for at, name in enumerate(lines[0]) if not is_answer(name)} if lines else {}
@@ -220,24 +218,22 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str]) -> pl.Da
     if twice := [name for name in frame.columns if name.endswith("_duplicated_0")]:  # what polars calls them
         raise ValueError(f"two columns are called {twice[0].removesuffix('_duplicated_0')!r}: rename one")
     frame = frame.rename(str.strip)
-    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    written = blank.not_().arg_true()  # empty lines at the end of the file are no rows
-    return frame.head(int(written[-1]) + 1 if len(written) else 0)
+    written = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series().arg_true()
+    return frame.head(int(written[-1]) + 1 if len(written) else 0)  # empty lines at the end of the file are no rows
 
 
 def _separator_of(sample: str, usual: str) -> str:
-    """The separator that splits nearly all lines into as many cells, of several the one with the most cells."""
-    lines = sample.splitlines()
-    lines = lines[:-1] if len(sample) >= SAMPLE else lines  # the last one may be cut
-    best, most = usual, 1
-    for separator in dict.fromkeys(usual + SEPARATORS):
+    """The separator that splits nearly all lines into as many cells, else most lines; of several the one with most."""
+    lines = sample.splitlines()[: -1 if len(sample) >= SAMPLE else None]  # the last one may be cut
+    best, most = usual, (False, 1)
+    for separator in dict.fromkeys([usual, *SEPARATORS]):
         try:
-            widths = [len(row) for row in csv.reader(lines[:200], delimiter=separator) if row]
+            widths = [len(row) for row in csv.reader(lines[:200], delimiter=separator) if row] or [1]
         except csv.Error:
             continue
-        width, count = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(1, 0))
-        if width > most and count >= ALIKE * len(widths) and widths[0] == width:
-            best, most = separator, width
+        alike, split = widths.count(widths[0]) >= ALIKE * len(widths), len(widths) - widths.count(1)
+        if widths[0] > 1 and 2 * split > len(widths) and (alike, widths[0]) > most:
+            best, most = separator, (alike, widths[0])
     return best
 
 

@@ -10,11 +10,11 @@ import polars as pl
 
 from ..classes import as_classes, as_column, missing, why_not_classes, with_one_row
 from ..exceptions import UserError, UserFileError, shortened
-from ..runtime.files import reading
 from .arrays import array_of, open_arrays
 from .labels import FLAT, label_columns, match
 from .locate import TABLES, named_array
 from .source import Source
+from .tables import read_text
 
 FOLDER = "folder"  # the target of images that lie in one folder for each class
 FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
@@ -36,7 +36,8 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
     cells = as_column(values) if source.rows is None else as_column(values)[source.rows]
     rows = np.flatnonzero(~missing(cells))
     if not len(rows):
-        raise UserError(f"{description}: there is no label at all")
+        remedy = "put the images of each class into a folder of its own" if target == FOLDER else "fill them in"
+        raise UserError(f"{description}: there is no label at all: {remedy}, or name another target")
     labels = as_classes(cells[rows], description)
     if why := why_not_classes(labels):
         raise UserError(f"{description}: {why}; name another target")
@@ -105,8 +106,7 @@ def _array(file: Path, name: str | None) -> list[Any]:
 
 def _lines(file: Path) -> list[Any]:
     """One label in each line; numbers, if all lines that are not empty hold one."""
-    with reading(file):
-        text = file.read_text(encoding="utf-8-sig")
-    lines = pl.Series([line.strip() or None for line in text.removesuffix("\n").split("\n")], dtype=pl.String)
+    texts = read_text(file).removesuffix("\n").split("\n")
+    lines = pl.Series([text.strip() or None for text in texts], dtype=pl.String)
     numbers = lines.cast(pl.Float64, strict=False)
     return (lines if numbers.null_count() > lines.null_count() else numbers).to_list()

@@ -49,7 +49,7 @@ class TED(Strategy):
 
     name, title = "ted", "TED"
     summary = "Rows from which all others are best reconstructed: designed for regression, needs no labels"
-    cost = "rbf: time and memory N² (5,000² beyond); linear: time N·budget·d, memory N·d"
+    cost = "rbf: time N²·budget, memory N² (N ≤ 5,000); linear: time N·budget·d, memory N·d"
     quadratic = True
 
     kernel: Literal["rbf", "linear"] = "rbf"

@@ -3,6 +3,7 @@
 Rows with missing values may be left out or refused instead. Notes say what was done, with columns and counts.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..exceptions import DataWarning, UserError, UserTypeError, shortened
+from ..runtime.threads import spans
 from .schema import Feature, Schema, choose
 from .table import Table, as_polars, first_row
 from .words import days
@@ -21,6 +23,7 @@ Missing = Literal["impute", "drop", "refuse"]
 OFTEN = 0.05  # a column with a larger share of missing values gets an indicator column
 BLOCK = 1 << 22  # bytes of rows that are compared together
 LOST = 1e-4  # how far float32 may move a number, as a share of its column's standard deviation
+OPTIONS = re.compile(r" \(--[^)]*\)|; --with [^)]*")  # what messages add for the command line
 REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 
@@ -37,13 +40,16 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
     table = Table.of(as_polars(frame), "X")
     if not table.types or not len(frame):
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
-    schema = choose(table)
-    if schema.text_column is not None:
-        wrong = f"X has no column that separates its rows but the texts in {schema.text_column!r}"
-        raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
-    made = features(table, schema, missing)
+    try:
+        schema = choose(table)
+        if schema.text_column is not None:
+            wrong = f"X has no column that separates its rows but the texts in {schema.text_column!r}"
+            raise UserTypeError(f"{wrong}: embed them first (mheal.embed), or group them into categories")
+        made = features(table, schema, missing)
+    except UserError as error:
+        raise type(error)(OPTIONS.sub("", error.args[0])) from error
     for note in [*([schema.description] if schema.id_column or schema.left_out or schema.written else []), *made.notes]:
-        warnings.warn(f"X: {note}", DataWarning, stacklevel=stacklevel)
+        warnings.warn(f"X: {OPTIONS.sub('', note)}", DataWarning, stacklevel=stacklevel)
     return made
 
 
@@ -136,16 +142,11 @@ def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
 
     Measurements pass; time stamps do not. `between` is called after each block of rows.
     """
-    columns = X.shape[1]
-    shift = X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
-    error, total, square = (np.zeros(columns) for _ in range(3))
-    varies = np.zeros(columns, bool)
+    error, total, square, varies = (np.zeros(X.shape[1], kind) for kind in (float, float, float, bool))
     with np.errstate(over="ignore", invalid="ignore"):
-        step = max(1, BLOCK // X[:1].nbytes)
-        for lo in range(0, len(X), step):
-            block = X[lo : lo + step]
-            np.maximum(error, np.abs(block - block.astype(np.float32)).max(axis=0), out=error)
-            moved = block - shift
+        for lo, hi in spans(len(X), max(1, BLOCK // X[:1].nbytes)):
+            np.maximum(error, np.abs(X[lo:hi] - X[lo:hi].astype(np.float32)).max(axis=0), out=error)
+            moved = X[lo:hi] - X[0].astype(np.float64)  # keeps the squares small where the mean is far from zero
             varies |= (moved != 0).any(axis=0)
             total += moved.sum(axis=0)
             square += np.square(moved).sum(axis=0)

@@ -100,8 +100,8 @@ def choose(
     labels = tuple(name for name in table.types if name in named or (name in answers and name not in chosen))
     id_column = _id_column(table, id_column, {*chosen, *without, *labels})
     others = [name for name in table.types if name != id_column and name not in without]
-    like = "named like labels; --with {} uses it"
-    left_out = {name: like.format(name) if name in named else "holds labels" for name in labels if name in others}
+    like = {name: f"named like labels; --with {name} uses it" for name in named}
+    left_out = {name: like.get(name, "holds labels") for name in labels if name in others}
     readable = [name for name in others if name not in labels]
     names = [*dict.fromkeys(chosen)]
 
@@ -158,7 +158,7 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     if named is None or not table.in_memory:
         return named
     values = table.frame[named]
-    remedy = f"or leave the column out (--without {named!r}), or name another one (--id)"
+    remedy = "or leave the column out (--without), or name another one (--id)"
     if values.dtype.is_nested():
         raise UserError(f"{table.name}: column {named!r} holds lists or groups of values, not ids: change it, {remedy}")
     if values.null_count():

@@ -1,7 +1,9 @@
 """The columns of a table, in memory or in files: their types, and their values where these are needed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, time
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -126,7 +128,7 @@ def _series(column: Any, name: str) -> pl.Series:
     """A column of a pandas frame."""
     values: npt.NDArray[Any] = column.to_numpy()
     if values.dtype.kind in "fiub":
-        return pl.Series(name, values)
+        return pl.Series(name, values.astype(np.float64) if values.dtype == np.longdouble else values)
     if values.dtype.kind == "c":
         raise UserTypeError(f"X: column {name!r} holds complex numbers: give real and imaginary parts as two columns")
     if getattr(column.dtype, "tz", None) is not None:
@@ -134,7 +136,7 @@ def _series(column: Any, name: str) -> pl.Series:
     if values.dtype.kind in "mM":
         return pl.Series(name, values.astype(f"{values.dtype.kind}8[us]"))
     absent: npt.NDArray[np.bool_] = column.isna().to_numpy()
-    cells = [None if gone else value for gone, value in zip(absent, values, strict=True)]
+    cells: list[Any] = [None if gone else value for gone, value in zip(absent, values, strict=True)]
     present = values[~absent]
     if all(isinstance(value, bool | np.bool_) for value in present):
         return pl.Series(name, [None if cell is None else bool(cell) for cell in cells])
@@ -145,7 +147,11 @@ def _series(column: Any, name: str) -> pl.Series:
     if isinstance(present[0], dict | set):
         return pl.Series(name, cells, pl.Object)
     if hasattr(present[0], "isoformat"):
-        return pl.Series(name, np.array(cells, "datetime64[us]"))
+        with suppress(TypeError, ValueError):  # else they are words among dates, or dates among times of day
+            if isinstance(present[0], time):
+                return pl.Series(name, cells, pl.Time)
+            moments = [m.astimezone(UTC).replace(tzinfo=None) if getattr(m, "tzinfo", None) else m for m in cells]
+            return pl.Series(name, np.array(moments, "datetime64[us]"))
     return pl.Series(name, [None if cell is None else str(cell) for cell in cells])
 
 

@@ -93,8 +93,7 @@ def _bare(column: pl.Series) -> tuple[pl.Series, str]:
     brackets = "" if words.equals(column, null_equal=True) else "with (5) for -5"
     present = words.drop_nulls()
     signs = present.str.extract(f"([%{MONEY}])")
-    unit = _unit(present)
-    if unit:
+    if unit := _unit(present):
         behind = pl.escape_regex(unit)
         words = words.str.replace(rf"\s*{behind}$", "")
         if unit in CODES:

@@ -180,7 +180,7 @@ def image_bytes(base: Path, name: str, side: int) -> bytes | str:
 
     base : the folder of the images, which the file must be in whatever links say
     """
-    from ..embed.images import opened
+    from ..embed.pixels import opened
 
     file, root = (base / name).resolve(), base.resolve()
     if not file.is_relative_to(root) or not file.is_file():
@@ -190,7 +190,7 @@ def image_bytes(base: Path, name: str, side: int) -> bytes | str:
 
 
 def _encoded(image: Any, side: int) -> bytes:
-    from ..embed.images import upright_rgb
+    from ..embed.pixels import upright_rgb
 
     small = upright_rgb(image, side)
     small.thumbnail((side, side))
