@@ -48,11 +48,11 @@ lint: .venv/.dev
 bench: .venv/.bench ## every peer beside us; rewrites benchmarks/speed/results
 	$(BIN)/python benchmarks/speed/run_all.py
 
-docs: .venv/.docs ## docs/_build/html/index.html
-	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+docs: .venv/.docs ## docs/_build/html/index.html; runs the scripts of examples/
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
 
 clean:
-	rm -rf .venv .venv-extras .venv-lowest build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-extras .venv-lowest build dist docs/_build docs/auto_examples docs/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

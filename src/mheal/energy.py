@@ -29,7 +29,7 @@ def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
 
 
 def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True) -> float:
-    """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W (their average with `mean=True`).
+    """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W, (n, d); with `mean=True` their average.
 
     As printed, the double sum includes i = j, where f is infinite; as in the paper's second line, only i > j count.
     Rows are put on the unit sphere unless `normalize=False`. Memory is a block of rows × N, never N².

@@ -171,7 +171,7 @@ class MHEAL(Strategy):
         return max(0, self.n_representatives - len(labeled))
 
     def energy(self, X: Any, rows: Any) -> Scores:
-        """Energy of the first 1, 2, … of these rows of X: the mean over pairs of −log of their weighted distance.
+        """(k,) energies of the first 1, 2, … k of these rows: the mean over pairs of −log of their weighted distance.
 
         NaN for one row alone. With an integer random_state, distances are those that `select` measures.
         """

@@ -33,8 +33,8 @@ ROUNDING = 1e-5  # of a similarity in float32: duplicates of a pick add no more 
 def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int = 0) -> Rows:
     """n rows of X, best first, that together represent X: each adds most to the similarity of all rows to their picks.
 
-    X is taken as it is. Rows that are `labeled` represent X already and are not returned. When nothing is left to
-    gain, the rows farthest from all picks follow.
+    X, (rows, columns), is taken as it is; (n,) row numbers are returned. Rows that are `labeled` represent X already,
+    and are not returned. When nothing is left to gain, the rows farthest from all picks follow.
 
     >>> facility_location([[0.0], [1.0], [2.0], [9.0], [10.0]], 2)
     array([1, 3])

@@ -54,7 +54,7 @@ def farthest_first(
     X: Any, n: int, start: int | None = None, chosen: Sequence[int] | Rows = (), *, density_power: float | None = None,
     outlier_fraction: float = OUTLIER_FRACTION, random_state: int | None = 0,
 ) -> Rows:  # fmt: skip
-    """n rows of X in pick order: each is the farthest (Euclidean) from its nearest predecessor.
+    """n rows of X, (rows, columns), in pick order: each is the farthest (Euclidean) from its nearest predecessor.
 
     `chosen` are rows to keep away from and not to return. `start` is the first pick; without it the first pick is the
     farthest from `chosen` or, if there are none either, row 0. Ties go to the lowest row, and a duplicate of a pick is

@@ -35,19 +35,19 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : number of clusters
     init : "k-means++", "random" (rows of X, as in the paper) or an array (n_clusters, n_features)
-    n_init : int or "auto"; runs, of which the best is kept. "auto": 10 for "random", else 1
-    max_iter : int
-    tol : float; stop when the centres move by less than this fraction of a column's variance
+    n_init : runs, of which the best is kept. "auto": 10 for "random", else 1
+    max_iter : the most iterations of a run
+    tol : stop when the centres move by less than this fraction of a column's variance
     random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
     cluster_centers_ : (n_clusters, n_features) unit vectors
-    labels_ : (n_samples,) int32
-    inertia_ : float, Σ w (1 − cos)
-    n_iter_ : int
+    labels_ : (n_samples,) the cluster of each row, int32
+    inertia_ : the objective, Σ w (1 − cos)
+    n_iter_ : iterations of the best run
 
     Examples
     --------
@@ -67,7 +67,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     random_state: Annotated[Seed, "random_state", np.random.Generator] = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> "SphericalKMeans":
-        """Find the clusters of the rows of X (dense, memory-mapped or CSR); y is ignored."""
+        """Find clusters of the rows of X, (n_samples, n_features), dense, memory-mapped or CSR; y is ignored."""
         X = self._validate(X, reset=True)
         weight, exponent = None, 0
         if sample_weight is not None:
@@ -108,7 +108,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Label of each row of X: the centre with the largest cosine."""
+        """Label of each row of X, (n_samples,): the centre with the largest cosine."""
         return np.concatenate([cosine.argmax(axis=1) for _, cosine in self._blocks(X)]).astype(np.int32)
 
     def transform(self, X: Any) -> Floats:

@@ -68,7 +68,7 @@ def embed(
 
     Parameters
     ----------
-    items : an array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
+    items : a (rows, columns) array (kind "vectors" or "table"), image files (kind "images") or texts (kind "texts")
     method : a name in METHODS, or one that an installed package adds (see `registered`); None: the default of the kind
     seed : of the methods that are randomized
     progress : called with (done, total, what)

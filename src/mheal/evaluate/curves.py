@@ -158,7 +158,7 @@ class Curves:
             part.write_bytes(curves_picture(self))
 
     def aulc(self, strategy: str) -> Floats:
-        """Area under each seed's curve over the range of labels: the mean height of the curve."""
+        """(seeds,) areas under the curves over the range of labels: the mean height of each curve."""
         return np.asarray(area(self.budgets, self.values(strategy)))
 
     def ranks(self) -> dict[str, float]:

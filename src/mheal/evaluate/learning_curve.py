@@ -68,13 +68,13 @@ class Resampled:
 def learning_curve(
     X: Any, y: Any, estimator: Any = "logistic", *, labeled: Any = None, repeats: int = 5, seed: int = 0
 ) -> Resampled:
-    """Accuracy against training size in the pool X, estimated from its labelled rows alone.
+    """Accuracy against training size in the pool X, (rows, columns), estimated from its labelled rows alone.
 
     Each repetition deals the rows into five folds, each class evenly. For each fold, models are fitted on growing
     samples of the other folds, with the classes in proportion, and are tested on the fold. The smallest sample is
     a fifth of the labels. Picked rows are no random sample, so a row also counts by the rows of X nearest to it.
 
-    y, labeled : labels and their rows, as for `mheal.select`
+    y, labeled : (n,) labels and (n,) their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
     """
     if is_frame(X):

@@ -148,7 +148,7 @@ class AccuracyPlan:
 def coverage_plan(
     X: Any, n: int | None = None, *, labeled: Any = None, target: float | None = None, random_state: int = 0
 ) -> CoveragePlan:
-    """How well 1, 2, …, n picks of `mheal` cover the pool X, by default `horizon(n_rows, n_labeled)` picks.
+    """How well 1, 2, …, n picks of `mheal` cover X, (rows, columns), by default `horizon(n_rows, n_labeled)` picks.
 
     A target only adds a sentence, since accuracy is unknown without labels; the others are those of `mheal.select`.
     """
@@ -163,7 +163,7 @@ def accuracy_plan(
     X: Any, y: Any, *, labeled: Any = None, estimator: Any = "logistic", ahead: int = HORIZON, batch: int = 50,
     target: float | None = None, random_state: int = 0,
 ) -> AccuracyPlan:  # fmt: skip
-    """The accuracy to expect in the pool X from more labels, see `AccuracyPlan`.
+    """The accuracy to expect in the pool X, (rows, columns), from more labels, see `AccuracyPlan`.
 
     y, labeled, estimator : as for `learning_curve`, from at least 20 labels on; random_state is the seed of the folds
     """

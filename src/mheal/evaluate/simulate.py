@@ -43,7 +43,8 @@ def simulate(
 ) -> Curves:  # fmt: skip
     """Learning curves of every strategy: a metric on held-out rows against the number of labels, for each seed.
 
-    X, y : (rows, columns) of numbers, and their classes: integers, booleans or strings
+    X : (rows, columns) of numbers, or a frame
+    y : (rows,) their classes: integers, booleans or strings
     strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
     estimator : the classifier that learns from the labels: a name such as "logistic" or "forest" (columns are scaled

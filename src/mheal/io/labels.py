@@ -44,7 +44,7 @@ def read_labels(
 
     The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
     numbers. Ids are compared as text. Items without a label are not labelled; in a file without a column `label`, all
-    are. Several labels in one annotation are joined by |. Where annotators differ, the most frequent label counts.
+    are. Several labels in one annotation are joined by `|`. Where annotators differ, the most frequent label counts.
 
     ids : the pool's ids, row by row, or None
     only_labelled : whether items without a label are left out; else every item counts, and labels are refused

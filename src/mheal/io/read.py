@@ -29,7 +29,7 @@ def read_pool(
     Parameters
     ----------
     source : a .npy, .npz (pool.npz:name for one of several arrays), .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file
-        (one text in each line), a folder of images, or a pattern of such files ("shards/*.parquet"), which are read in
+        (one text in each line), a folder of images, or a pattern of such files (`shards/*.parquet`), which are read in
         the order of their names
     columns : columns of a table to use as features. By default the embeddings if one column holds lists of numbers,
         else all numbers, dates, truth values and text columns of at most 20 different values, but no labels, ids,

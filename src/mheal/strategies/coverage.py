@@ -78,7 +78,7 @@ class MaxHerding(Strategy):
 
     Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
-    bandwidth : h. None takes the median distance between rows: the published h = 1 is for features of unit length.
+    bandwidth : the h above. None takes the median distance between rows: the published 1 is for features of unit length
     max_references : a larger pool is represented by a sample of this many rows; every row can still be picked
     """
 
