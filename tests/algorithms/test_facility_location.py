@@ -10,17 +10,23 @@ from mheal.backends.cpu.points import Points
 NONE = np.empty(0, np.int64)
 
 
-def similarity(X, Y, scale):
-    return 1 / (1 + ((X[:, None] - Y[None]) ** 2).sum(-1) / scale)
+def similarity(X):
+    """Mutual neighbourhood in steps of 2^¼: the weight of every share of the rows for which two rows are near."""
+    square = ((X[:, None] - X[None]) ** 2).sum(-1)
+    found = np.zeros(square.shape)
+    for share in (2.0 ** (-k / 4) for k in range(1, 37)):
+        farthest = np.sort(square, axis=1)[:, int(np.ceil(len(X) * share)) - 1]
+        near = square <= farthest[:, None] * (1 + 1e-5)
+        found += (near & near.T) * round(64 * share / (share + 0.002))
+    return found
 
 
 def plain(X, n, chosen=()):
     """Try every row at every step."""
-    scale = np.median(((X[:, None] - X[None]) ** 2).sum(-1))
-    similar = similarity(X, X, scale)
+    similar = similarity(X)
     picks = list(chosen)
     for _ in range(n):
-        covered = similar[picks].max(axis=0) if picks else np.zeros(len(X))
+        covered = similar[picks].max(axis=0, initial=0)
         gain = np.maximum(similar - covered, 0).sum(axis=1)
         gain[picks] = -1
         equal = np.flatnonzero(gain >= gain.max() * (1 - 1e-5))  # rows that are in pairs add the same
@@ -70,11 +76,11 @@ def test_a_sample_represents_a_large_pool():
     chosen = np.arange(100)
     sampled = run(X, 40, chosen)
     assert len(set(sampled.tolist()) - set(chosen.tolist())) == 40
-    everyone = run(X, 40, chosen, references=9000, candidates=9000)
+    everyone = run(X, 40, chosen, sample=9000)
 
     def reached(rows):
-        scale = np.median(((X[:500, None] - X[None, :500]) ** 2).sum(-1))
-        return similarity(X, X[np.append(chosen, rows)], scale).max(axis=1).mean()
+        nearest = ((X[:, None] - X[np.append(chosen, rows)]) ** 2).sum(-1).min(axis=1)
+        return (1 / (1 + nearest / X.var(axis=0).sum())).mean()
 
     def at_random(seed):
         return reached(np.random.default_rng(seed).choice(9000, 40, replace=False))

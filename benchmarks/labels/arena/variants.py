@@ -160,6 +160,78 @@ class Pool:
         t = np.maximum(z, z.T) + np.float32(1.5)
         return np.float32(0.5) - np.float32(0.5) * t / np.sqrt(1 + t * t)
 
+    def shares(self) -> Array:
+        """For each row x (one a line) and each y, the share of the rows that are nearer to x than y is."""
+        ordered = np.sort(self.D2, axis=1)
+        found = [np.searchsorted(one, row) for one, row in zip(ordered, self.D2, strict=True)]
+        return np.array(found, np.float32) / len(self.D2)
+
+    def shares_by_power(self) -> Array:
+        """The same by a power law through two quantiles of the distances from x: ½ at the median, 5 % at the other."""
+        count = len(self.D2) - 1
+        places = max(1, round(0.05 * count)), max(1, count // 2)
+        ranked = np.partition(self.D2, places, axis=1)
+        near, middle = (np.maximum(ranked[:, [at]], 1e-6 * self.median) for at in places)
+        power = np.log(0.5 * count / places[0]) / np.log(np.maximum(middle / near, 1.001))
+        return np.float32(0.5) * (self.D2 / middle) ** np.clip(power, 0.5, 25).astype(np.float32)
+
+    def shares_by_deviation(self) -> Array:
+        """The same by a logistic curve through the median of the distances from x and their deviation below it."""
+        D = np.sqrt(self.D2)
+        middle = len(D) // 2
+        nearer = np.partition(D, middle, axis=1)[:, : middle + 1]
+        median = nearer[:, -1:].copy()
+        z = (D - median) / np.maximum(np.sqrt(np.mean((nearer - median) ** 2, axis=1, keepdims=True)), 1e-9)
+        return 1 / (1 + np.exp(np.float32(-1.7) * np.clip(z, -20, 20)))
+
+    def log_rank(self, shares: str = "shares", least: float = 0.002) -> Array:
+        """−log of the larger of the two shares of rows that are nearer, but not below that of the nearest 0.2 %."""
+        P = getattr(self, shares)()
+        return np.log((1 + least) / (np.minimum(np.maximum(P, P.T), 1) + np.float32(least))).astype(np.float32)
+
+    def log_rank_coarse(self) -> Array:
+        """The same, but not below the nearest 1 %."""
+        return self.log_rank(least=0.01)
+
+    def rank_root(self, power: float = 0.5) -> Array:
+        """1 minus the root of the larger of the two shares."""
+        P = self.shares()
+        return (1 - np.maximum(P, P.T) ** np.float32(power)).astype(np.float32)
+
+    def rank_fourth_root(self) -> Array:
+        """1 minus its fourth root."""
+        return self.rank_root(0.25)
+
+    def mutual_neighbours(self, falling: float = 1.0, fine: int = 1) -> Array:
+        """Of the shares 1/2, 1/4, …, 1/512 of the pool, for how many either row is among the nearest of the other.
+
+        falling : the weight of each share relative to that of the one before
+        fine : how many shares there are for each that is named above
+        """
+        count = len(self.D2)
+        places = [max(0, int(np.ceil(count * 2 ** (-k / fine))) - 1) for k in range(1, 9 * fine + 1)]
+        levels = np.partition(self.D2, places, axis=1)[:, places] * np.float32(1 + 1e-5)
+        K = np.zeros_like(self.D2)
+        for k, level in enumerate(levels.T):
+            K += np.float32(falling**k) * (np.minimum(level[:, None], level) >= self.D2)
+        return K
+
+    def mutual_neighbours_fine(self) -> Array:
+        """The same, with twice as many shares."""
+        return self.mutual_neighbours(fine=2)
+
+    def mutual_neighbours_falling(self) -> Array:
+        """The same, the weight of a share being its fourth root."""
+        return self.mutual_neighbours(2**-0.25)
+
+    def log_power(self) -> Array:
+        """The same, with shares by a power law."""
+        return self.log_rank("shares_by_power")
+
+    def log_logistic(self) -> Array:
+        """The same, with shares by a logistic curve."""
+        return self.log_rank("shares_by_deviation")
+
     def mutual_wide(self) -> Array:
         """The same, but ½ one deviation below the mean distance."""
         return self.mutual(1.0)
@@ -203,6 +275,22 @@ VARIANTS: dict[str, Callable[[Array, int, Any], Array]] = {
     "fl mutual, then spread": partial(pick, "mutual", until=256, spread=True),
     "fl mutual by median, then spread": partial(pick, "mutual_by_median", until=256, spread=True),
     "fl mutual staged, energy from 80": partial(pick, "mutual", stages=True, until=80),
+    "fl mutual by median staged, then spread": partial(pick, "mutual_by_median", stages=True, until=256, spread=True),
+    "fl log rank, then spread": partial(pick, "log_rank", until=256, spread=True),
+    "fl log rank coarse, then spread": partial(pick, "log_rank_coarse", until=256, spread=True),
+    "fl log rank staged, then spread": partial(pick, "log_rank", stages=True, until=256, spread=True),
+    "fl log rank coarse staged, then spread": partial(pick, "log_rank_coarse", stages=True, until=256, spread=True),
+    "fl rank root staged, then spread": partial(pick, "rank_root", stages=True, until=256, spread=True),
+    "fl rank fourth root staged, then spread": partial(pick, "rank_fourth_root", stages=True, until=256, spread=True),
+    "fl mutual neighbours staged, then spread": partial(pick, "mutual_neighbours", stages=True, until=256, spread=True),
+    "fl mutual neighbours fine staged, then spread": partial(
+        pick, "mutual_neighbours_fine", stages=True, until=256, spread=True
+    ),
+    "fl mutual neighbours falling staged, then spread": partial(
+        pick, "mutual_neighbours_falling", stages=True, until=256, spread=True
+    ),
+    "fl log power staged, then spread": partial(pick, "log_power", stages=True, until=256, spread=True),
+    "fl log logistic staged, then spread": partial(pick, "log_logistic", stages=True, until=256, spread=True),
     "fl mutual wide": partial(pick, "mutual_wide"),
     "fl mutual narrow": partial(pick, "mutual_narrow"),
 }

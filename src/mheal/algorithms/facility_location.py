@@ -1,9 +1,13 @@
 """Facility location: the rows that represent the pool, for the first labels of all.
 
-The similarity of a row x to its nearest pick w is 1/(1 + |x − w|²/h²): a Riesz energy with s = 2, kept finite at 0 by
-h, the median distance in the pool. Each pick is the one that adds most to the sum of these similarities, so it lies
-where many rows are still far from all picks. The sum is submodular, hence within 1 − 1/e of the best set. A large pool
-is represented by a sample, as are the candidates.
+Two rows are similar where each is among the nearest rows of the other. Let P be the share of the pool that is nearer
+to x than y is, or the share that is nearer to y than x is, whichever is larger. The similarity of x and y is
+−log(P + 0.002), in steps of P by a factor of 2^¼. It depends on the order of distances alone: neither their scale
+matters, nor that in many columns they are nearly equal, and a row that is near most others is similar to few of them.
+
+Each pick is the row that adds most to the sum of all rows' similarity to their nearest pick, so it lies where many rows
+are still far from all picks. The sum is submodular, hence within 1 − 1/e of the best set. A large pool is represented
+by a sample.
 """
 
 from collections.abc import Callable
@@ -14,16 +18,13 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from ..backends.base import Rows, RowStore
-from ..backends.cpu.distances import squared_distances
-from ..backends.cpu.facility_gains import gains, similarity
+from ..backends.cpu.facility_gains import gains, neighbourhoods, similarity
 from ..backends.cpu.points import Points
 from ..sphere import HEAD
 from ..validation import as_array, as_budget, as_labeled, refuse_range
 from .farthest_first import traverse
 
-REFERENCES = 4096  # rows that represent the pool
-CANDIDATES = 8192  # rows that may be picked
-PAIRS = 1 << 18  # distances that their median is taken of
+SAMPLE = 4096  # rows that represent the pool, and may be picked
 AT_ONCE = 64  # candidates whose gains are renewed together
 BLOCK = 512  # labelled rows looked at together
 TIE = 1e-5  # gains that differ by less, relatively, are equal
@@ -52,31 +53,31 @@ def facility_location(X: Any, n: int, *, labeled: Any = None, random_state: int 
 
 def representatives(
     rows: RowStore, n: int, chosen: Rows, rng: np.random.RandomState, utility: npt.NDArray[np.float64] | None = None,
-    references: int = REFERENCES, candidates: int = CANDIDATES,
+    sample: int = SAMPLE,
 ) -> Rows:  # fmt: skip
     """At most n rows, best first, that together with `chosen` represent the pool; fewer where nothing is left to gain.
 
     utility : how much the similarity of each row counts; by default all count the same
-    references, candidates : at most this many rows represent the pool, and may be picked
+    sample : at most this many rows represent the pool, and may be picked
     """
-    total = rows.shape[0]
-    refer = _sample(total, references, rng)
-    may_be = np.setdiff1d(_sample(total, candidates + len(chosen), rng), chosen)
-    R, C = (rows.take(part).astype(np.float32) for part in (refer, may_be))
-    some = R[:: -(-(len(R) ** 2) // PAIRS)]  # of references only: labels do not change them
-    scale = float(np.median(squared_distances(some, R))) or 1.0
-    useful = np.ones(len(R)) if utility is None else utility[refer]
+    sampled = _sample(rows.shape[0], sample, rng)
+    R = rows.take(sampled).astype(np.float32)
+    center = R.mean(axis=0)
+    R -= center
+    useful = np.ones(len(R)) if utility is None else utility[sampled]
     weight = (useful / (useful.mean() or 1.0)).astype(np.float32)
+    similar, within = neighbourhoods(R, R)
+    similar = similarity(similar, within, within, weight)
     covered = np.zeros(len(R), np.float32)
     for lo in range(0, len(chosen), BLOCK):
-        labelled = rows.take(chosen[lo : lo + BLOCK]).astype(np.float32)
-        np.maximum(covered, similarity(labelled, R, scale, weight).max(axis=0), out=covered)
-    similar = similarity(C, R, scale, weight)
-    every = np.arange(len(C))
+        square, near = neighbourhoods(rows.take(chosen[lo : lo + BLOCK]).astype(np.float32) - center, R)
+        np.maximum(covered, similarity(square, near, within, weight).max(axis=0), out=covered)
+    similar[np.isin(sampled, chosen)] = 0  # what is labelled adds nothing
+    every = np.arange(len(R))
     alone = gains(similar, every, np.zeros_like(covered))
     # The two rows of an isolated pair add exactly the same: neither rounding nor their order may decide.
     picked = lazy_greedy(
-        gains(similar, every, covered) if covered.any() else alone,
+        gains(similar, every, covered) if len(chosen) else alone,
         lambda some: gains(similar, some, covered),
         lambda row: np.maximum(covered, similar[row], out=covered),
         n,
@@ -84,7 +85,7 @@ def representatives(
         prefer=alone,
         least=ROUNDING * len(covered),
     )
-    return may_be[picked]
+    return sampled[picked]
 
 
 def lazy_greedy(

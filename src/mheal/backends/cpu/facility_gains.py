@@ -1,4 +1,9 @@
-"""The loops behind facility location: the similarity of candidates to the rows of a pool, and what a pick would add."""
+"""The loops behind facility location: how similar rows of a pool are, and what a pick would add.
+
+Two rows are mutual neighbours within a share of the pool if each is among that share of the rows which is nearest to
+the other. Their similarity is the sum of `STEPS` over the shares for which they are. That is −log(P + 0.002) in steps,
+but for a factor and a constant, where P is the smallest such share.
+"""
 
 from typing import Any
 
@@ -10,35 +15,69 @@ from .simd import kernel, wide_vectors
 
 Floats = npt.NDArray[np.float32]
 
-ROWS = 256  # candidates whose distances are in cache together
+SHARES = 2.0 ** (-np.arange(1, 37) / 4)  # 0.84, 0.71, 0.59, 1/2, … 1/512
+FINE = 0.002  # smaller shares count less
+STEPS = np.round(64 * SHARES / (SHARES + FINE)).astype(np.float32)  # whole numbers: sums of similarities are exact
+ROUNDING = 1e-5  # of squared distances in float32, relatively
+ROWS = 256  # whose distances are in cache together
 TASK = 1 << 20  # similarities that one thread looks at in one task
 BLOCK = 512  # numbers summed in float32 before float64 takes over
 
 
 @kernel
-def _similar(dots: Any, A_norm2: Any, B_norm2: Any, scale: Any, weight: Any) -> None:
-    """Turn dot products into weighted similarities, in place."""
+def _square(dots: Any, A_norm2: Any, B_norm2: Any, rounding: Any) -> None:
+    """Turn dot products into squared distances, in place; those that are rounding alone are 0."""
     wide_vectors()
     zero, two = dots.dtype.type(0), dots.dtype.type(2)  # a plain 2 would be float64
     for i in range(dots.shape[0]):
         for j in range(dots.shape[1]):
-            square = A_norm2[i] + B_norm2[j] - two * dots[i, j]
-            dots[i, j] = weight[j] * (scale / (scale + (square if square > zero else zero)))
+            both = A_norm2[i] + B_norm2[j]
+            square = both - two * dots[i, j]
+            dots[i, j] = square if square > rounding * both else zero
 
 
-def similarity(A: Floats, B: Floats, scale: float, weight: Floats) -> Floats:
-    """weight_b/(1 + |a − b|²/scale), a row for each a."""
+def neighbourhoods(A: Floats, B: Floats) -> tuple[Floats, Floats]:
+    """Squared distances from each row of A to each of B, and those within which each share of B lies.
+
+    The second array is (shares, len(A)). Distances that are equal but for rounding are within the same share.
+    """
     A_norm2, B_norm2 = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
-    out = np.empty((len(A), len(B)), np.float32)
+    places = np.ceil(len(B) * SHARES).astype(int) - 1
+    square = np.empty((len(A), len(B)), np.float32)
+    within = np.empty((len(places), len(A)), np.float32)
 
     def part(span: tuple[int, int]) -> None:
         rows = slice(*span)
-        np.matmul(A[rows], B.T, out=out[rows])
-        _similar(out[rows], A_norm2[rows], B_norm2, np.float32(scale), weight)
+        np.matmul(A[rows], B.T, out=square[rows])
+        _square(square[rows], A_norm2[rows], B_norm2, np.float32(ROUNDING))
+        within[:, rows] = np.sort(square[rows], axis=1)[:, places].T
 
     with single_threaded_blas():
         run_parts(part, spans(len(A), ROWS))
-    return out
+    within *= np.float32(1 + ROUNDING)
+    return square, within
+
+
+@kernel
+def _similar(square: Any, A_within: Any, B_within: Any, step: Any, weight: Any, lo: int, hi: int) -> None:
+    """Turn squared distances into weighted similarities, in place."""
+    wide_vectors()
+    zero = square.dtype.type(0)
+    count = np.empty(square.shape[1], square.dtype)
+    for i in range(lo, hi):
+        count[:] = zero
+        for k in range(A_within.shape[0]):
+            for j in range(square.shape[1]):
+                both = min(A_within[k, i], B_within[k, j])
+                count[j] += step[k] if square[i, j] <= both else zero
+        for j in range(square.shape[1]):
+            square[i, j] = weight[j] * count[j]
+
+
+def similarity(square: Floats, A_within: Floats, B_within: Floats, weight: Floats) -> Floats:
+    """Similarity of a and b times the weight of b; overwrites `square`."""
+    run_parts(lambda span: _similar(square, A_within, B_within, STEPS, weight, *span), spans(len(square), ROWS))
+    return square
 
 
 @kernel
