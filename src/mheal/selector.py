@@ -40,10 +40,10 @@ class MHEAL(Strategy):
     """Minimum hyperspherical energy active learning: the default of `mheal.select`.
 
     The first picks represent the pool: each adds most to the summed similarity of all rows to their nearest pick
-    (facility location). From `n_representatives` labels on, each pick is the row farthest from everything that is
-    picked or labelled, where distance is relative to the local spacing, so that picks follow the density of the pool.
-    With labels or a model, both steps prefer rows that the model is uncertain about. `PaperMHEAL` is the published
-    algorithm.
+    (facility location). Two rows are similar if each is among the nearest rows of the other. From `n_representatives`
+    labels on, each pick is the row farthest from everything that is picked or labelled, where distance is relative to
+    the local spacing, so that picks follow the density of the pool. With labels or a model, both steps prefer rows that
+    the model is uncertain about. `PaperMHEAL` is the published algorithm.
 
     n_clusters : spherical clusters, within which the local spacing is measured. "auto": 32, fewer for pools of under
         3,200 rows.

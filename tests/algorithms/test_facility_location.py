@@ -23,14 +23,14 @@ def similarity(X):
 
 def plain(X, n, chosen=()):
     """Try every row at every step."""
-    similar = similarity(X)
+    similar, far = similarity(X), ((X - X.mean(axis=0)) ** 2).sum(axis=1)
     picks = list(chosen)
     for _ in range(n):
         covered = similar[picks].max(axis=0, initial=0)
         gain = np.maximum(similar - covered, 0).sum(axis=1)
         gain[picks] = -1
-        equal = np.flatnonzero(gain >= gain.max() * (1 - 1e-5))  # rows that are in pairs add the same
-        picks.append(int(equal[similar[equal].sum(axis=1).argmax()]))
+        equal = np.flatnonzero(gain >= gain.max() * (1 - 1e-5))  # of equal rows, the one nearest to the mean
+        picks.append(int(equal[far[equal].argmin()]))
     return picks[len(chosen) :]
 
 

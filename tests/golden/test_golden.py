@@ -41,6 +41,11 @@ CHANGED = {
     "same columns; before, each had a reduction of its own",
     "torch tensor | PaperMHEAL": "a tensor on the CPU gives the picks of its array: it is worked on by numba",
 }
+# Of all pools: facility location compares rows by ranks of distances, not by distances.
+REPRESENTING = {
+    "MHEAL", "MHEAL away from labels", "MHEAL spreading", "MHEAL raw", "MHEAL unit", "MHEAL without duplicates",
+    "MHEAL with probabilities", "MHEAL with labels",
+}  # fmt: skip
 PARAMETERS = {"vaal": {"iterations": 20}, "cdal-rl": {"epochs": 2}}
 
 
@@ -104,6 +109,7 @@ def test_every_strategy_is_recorded():
     assert ways >= {*strategies.names()} - {"mheal", "mheal-paper"}
     assert ways >= {*MODES}
     assert {*CHANGED} <= {*RECORDED}
+    assert ways >= REPRESENTING
     assert np.unique([key.partition(" | ")[0] for key in RECORDED]).size == len(POOLS) >= 30
 
 

@@ -73,16 +73,14 @@ def representatives(
         square, near = neighbourhoods(rows.take(chosen[lo : lo + BLOCK]).astype(np.float32) - center, R)
         np.maximum(covered, similarity(square, near, within, weight).max(axis=0), out=covered)
     similar[np.isin(sampled, chosen)] = 0  # what is labelled adds nothing
-    every = np.arange(len(R))
-    alone = gains(similar, every, np.zeros_like(covered))
-    # The two rows of an isolated pair add exactly the same: neither rounding nor their order may decide.
+    # Similarities are whole numbers, so equal gains are common: neither rounding nor the order of rows may decide.
     picked = lazy_greedy(
-        gains(similar, every, covered) if len(chosen) else alone,
+        gains(similar, np.arange(len(R)), covered),
         lambda some: gains(similar, some, covered),
         lambda row: np.maximum(covered, similar[row], out=covered),
         n,
         tie=TIE,
-        prefer=alone,
+        prefer=-np.einsum("ij,ij->i", R, R),  # rows near the mean first
         least=ROUNDING * len(covered),
     )
     return sampled[picked]
