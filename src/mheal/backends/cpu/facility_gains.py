@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.threads import run_parts, single_threaded_blas, spans
+from .distances import squared_distances
 from .simd import kernel, wide_vectors
 
 Floats = npt.NDArray[np.float32]
@@ -22,18 +23,6 @@ ROUNDING = 1e-5  # of squared distances in float32, relatively
 ROWS = 256  # whose distances are in cache together
 TASK = 1 << 20  # similarities that one thread looks at in one task
 BLOCK = 512  # numbers summed in float32 before float64 takes over
-
-
-@kernel
-def _square(dots: Any, A_norm2: Any, B_norm2: Any, rounding: Any) -> None:
-    """Turn dot products into squared distances, in place; those that are rounding alone are 0."""
-    wide_vectors()
-    zero, two = dots.dtype.type(0), dots.dtype.type(2)  # a plain 2 would be float64
-    for i in range(dots.shape[0]):
-        for j in range(dots.shape[1]):
-            both = A_norm2[i] + B_norm2[j]
-            square = both - two * dots[i, j]
-            dots[i, j] = square if square > rounding * both else zero
 
 
 def neighbourhoods(A: Floats, B: Floats) -> tuple[Floats, Floats]:
@@ -48,9 +37,9 @@ def neighbourhoods(A: Floats, B: Floats) -> tuple[Floats, Floats]:
 
     def part(span: tuple[int, int]) -> None:
         rows = slice(*span)
-        np.matmul(A[rows], B.T, out=square[rows])
-        _square(square[rows], A_norm2[rows], B_norm2, np.float32(ROUNDING))
-        within[:, rows] = np.sort(square[rows], axis=1)[:, places].T
+        found = squared_distances(A[rows], B, B_norm2)
+        found[found <= np.float32(ROUNDING) * (A_norm2[rows, None] + B_norm2)] = 0  # equal rows
+        square[rows], within[:, rows] = found, np.sort(found, axis=1)[:, places].T
 
     with single_threaded_blas():
         run_parts(part, spans(len(A), ROWS))
