@@ -20,8 +20,9 @@ from words import HEAD, MIDDLE, TAIL
 FOLDER = Path(__file__).parent
 HALVES = ("confirmation", "development")
 BUDGETS = (10, 20, 50, 100, 200, 500)
+BEFORE = "mheal, by distances"  # the rule of mheal 0.1.0
 TRIAL = "mheal, mutual proximity"
-FIRST = (*COLD, TRIAL)  # methods that need no labels,
+FIRST = (*COLD, BEFORE, TRIAL)  # methods that need no labels,
 SECOND = (
     "random",
     "mheal",
@@ -109,10 +110,10 @@ def arenas(rows, methods):
 def text(lines):
     """The text of README.md."""
     rows = framed(lines)
-    deepest = Arena.of(rows, ["random", "mheal", TRIAL, "kmedoids"])  # with the most splits
+    deepest = Arena.of(rows, ["random", "mheal", BEFORE, TRIAL, "kmedoids"])  # with the most splits
     first, second = arenas(rows, FIRST), arenas(rows, SECOND)
     seeds = [arena.units["seed"].n_unique() for arena in (first[0], second[0], deepest)]
-    table_of_first = comparison(*first, TRIAL, deepest)
+    table_of_first = comparison(*first, "mheal", deepest)
     parts = [HEAD.format(seeds=seeds[0], more=seeds[2], first=table_of_first), MIDDLE]
     parts += [comparison(*second, "mheal with labels", second[0]), TAIL]
     return "\n\n".join(part.strip() for part in parts)

@@ -1,4 +1,4 @@
-"""Variants of the first picks, tried in the arena before any of them enters mheal.
+"""Variants of the first picks, tried in the arena before any of them enters mheal. "fl log rank, then spread" has.
 
 Each takes the scaled rows of the pool and gives n of them, best first, so that picks for a budget are the first of
 those for every larger one. All but the last step are facility location, Σ_x max_w K(x, w), with another similarity K.
@@ -277,7 +277,6 @@ VARIANTS: dict[str, Callable[[Array, int, Any], Array]] = {
     "fl mutual staged, energy from 80": partial(pick, "mutual", stages=True, until=80),
     "fl mutual by median staged, then spread": partial(pick, "mutual_by_median", stages=True, until=256, spread=True),
     "fl log rank, then spread": partial(pick, "log_rank", until=256, spread=True),
-    "fl log rank coarse, then spread": partial(pick, "log_rank_coarse", until=256, spread=True),
     "fl log rank staged, then spread": partial(pick, "log_rank", stages=True, until=256, spread=True),
     "fl log rank coarse staged, then spread": partial(pick, "log_rank_coarse", stages=True, until=256, spread=True),
     "fl rank root staged, then spread": partial(pick, "rank_root", stages=True, until=256, spread=True),

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 SHARES = 2.0 ** (-np.arange(1, 37) / 4)  # 0.84, 0.71, 0.59, 1/2, … 1/512
 FINE = 0.002  # smaller shares count less
 STEPS = np.round(64 * SHARES / (SHARES + FINE)).astype(np.float32)  # whole numbers: sums of similarities are exact
-ROUNDING = 1e-5  # of squared distances in float32, relatively
+ROUNDING = 1e-5  # of squared distances and squared lengths in float32, relatively
 ROWS = 256  # whose distances are in cache together
 TASK = 1 << 20  # similarities that one thread looks at in one task
 BLOCK = 512  # numbers summed in float32 before float64 takes over
@@ -38,12 +38,11 @@ def neighbourhoods(A: Floats, B: Floats) -> tuple[Floats, Floats]:
     def part(span: tuple[int, int]) -> None:
         rows = slice(*span)
         found = squared_distances(A[rows], B, B_norm2)
-        found[found <= np.float32(ROUNDING) * (A_norm2[rows, None] + B_norm2)] = 0  # equal rows
         square[rows], within[:, rows] = found, np.sort(found, axis=1)[:, places].T
 
     with single_threaded_blas():
         run_parts(part, spans(len(A), ROWS))
-    within *= np.float32(1 + ROUNDING)
+    within += np.float32(ROUNDING) * (within + A_norm2)
     return square, within
 
 
@@ -55,11 +54,12 @@ def _similar(square: Any, A_within: Any, B_within: Any, step: Any, weight: Any, 
     count = np.empty(square.shape[1], square.dtype)
     for i in range(lo, hi):
         count[:] = zero
-        for k in range(A_within.shape[0]):
-            for j in range(square.shape[1]):
-                both = min(A_within[k, i], B_within[k, j])
-                count[j] += step[k] if square[i, j] <= both else zero
-        for j in range(square.shape[1]):
+        for k in range(step.size):
+            own, more = A_within[k, i], step[k]
+            for j in range(count.size):
+                reach = own if own < B_within[k, j] else B_within[k, j]
+                count[j] += more if square[i, j] <= reach else zero
+        for j in range(count.size):
             square[i, j] = weight[j] * count[j]
 
 
