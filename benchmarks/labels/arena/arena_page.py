@@ -27,6 +27,7 @@ SECOND = (
     "random",
     "mheal",
     "mheal with labels",
+    "mheal with labels, by distances",
     "mheal with a model",
     "badge",
     "uherding",
