@@ -28,7 +28,6 @@ SECOND = (
     "mheal",
     "mheal with labels",
     "mheal with labels, by distances",
-    "mheal with a model",
     "badge",
     "uherding",
     "margin",
