@@ -33,12 +33,13 @@ def items(data: Path, texts: Path, name: str) -> tuple[list[Path] | list[str], n
         return table["text"].gather(keep).to_list(), table["category"].gather(keep).to_numpy()
     stored = np.load(data / f"{name}.npz")
     keep = np.random.default_rng(0).permutation(len(stored["y_train"]))[: ITEMS[name]]
+    images = stored["X_train"][keep]
     folder = data / "png" / name
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{at:05d}.png" for at in range(len(keep))]
-    for path, row in zip(paths, keep, strict=True):
+    for path, image in zip(paths, images, strict=True):
         if not path.exists():
-            Image.fromarray(stored["X_train"][row]).save(path)
+            Image.fromarray(image).save(path)
     return paths, stored["y_train"].ravel()[keep]
 
 
