@@ -156,7 +156,7 @@ MISTAKES = {
     "a matrix as texts": ("pool.txt", "1 2 3\n4 5 6\n" * 9, "", "holds numbers, not texts"),
     "a text column of numbers": ("pool.csv", "a,b\n1,x\n2,y\n3,z\n", "--text a", "holds numbers, not texts"),
     "no text": ("pool.txt", "\n\n \n", "", "is empty: write one text in each line"),
-    "an id twice": ("pool.csv", "id,a\n7,1\n8,2\n7,3\n", "", "the id 7 in column 'id' is that of rows 0 and 2"),
+    "an id twice": ("pool.csv", "id,a\n7,1\n8,2\n7,3\n", "", "rows 0 and 2 have the same id 7 in column 'id'"),
     "an empty id": ("pool.csv", "id,a\nx,1\n,2\nz,3\n", "", "row 1 has no id in column 'id'"),
     "a ragged line": ("pool.csv", "a,b\n1,2\n3,4,5\n", "", "line 3 has 3 cells, but the first line has 2"),
     "binary": ("pool.csv", "\0\1\2\3" * 40, "", "cannot read pool.csv"),

@@ -56,7 +56,7 @@ def test_codes_are_left_out_with_a_note(tmp_path):
     FRAME.write_parquet(tmp_path / "pool.parquet")
     source = read_pool(tmp_path / "pool.parquet")
     np.testing.assert_array_equal(source.X, EXPECTED)
-    assert source.features.endswith("(ink: 3 values); left out: sku (a code, as of a place or a phone)")
+    assert source.features.endswith("(ink: 3 values); left out: sku (a code, such as a postal code or a phone number)")
     assert source.ids is None
 
 
@@ -185,7 +185,7 @@ BAD = {
     "an id twice": (
         "k,b\nx,2\ny,3\ny,4\n",
         {"id_column": "k"},
-        "pool.csv: the id 'y' in column 'k' is that of rows 1 and 2: make ids unique",
+        "pool.csv: rows 1 and 2 have the same id 'y' in column 'k': make ids unique",
     ),
     "an id as feature": ("k,b\nx,2\n", {"id_column": "k", "columns": ["k"]}, "column 'k' is kept out of the features"),
     "text and columns": ("a,b\n1,2\n", {"columns": ["a"], "text_column": "b"}, "either the text column or the columns"),

@@ -73,7 +73,7 @@ def test_a_byte_order_mark_and_blank_first_lines_are_passed_over(tmp_path):
     ("other", "message"),
     [
         ({"a": 1}, "b.jsonl has no column 'b', which a.jsonl has"),
-        ({"a": 1, "b": 2, "c": 3}, "b.jsonl has a column 'c', which a.jsonl has not"),
+        ({"a": 1, "b": 2, "c": 3}, "b.jsonl has a column 'c', which a.jsonl does not have"),
         ({"a": 1, "b": "x"}, "column 'b' holds text in b.jsonl, but numbers in a.jsonl"),
     ],
 )

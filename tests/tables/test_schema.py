@@ -68,7 +68,7 @@ def test_an_id_that_repeats_is_no_feature():
 
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [([1, 2, 2, 3], "the id 2 in column 'id' is that of rows 1 and 2"), ([1, None, 2, 3], "row 1 has no id")],
+    [([1, 2, 2, 3], "rows 1 and 2 have the same id 2 in column 'id'"), ([1, None, 2, 3], "row 1 has no id")],
 )
 def test_a_column_called_id_must_name_each_row(ids, message):
     with pytest.raises(UserError, match=message):
@@ -79,10 +79,10 @@ def test_a_column_called_id_must_name_each_row(ids, message):
 @pytest.mark.parametrize(
     ("name", "values", "reason"),
     [
-        ("zip", [10115, 20095, 80331, 10115], "a code, as of a place or a phone"),
-        ("postal_code", [10115, 20095, 80331, 10115], "a code, as of a place or a phone"),
-        ("phone", [491701234567, 491701234568, 491701234569, 5], "a code, as of a place or a phone"),
-        ("reference", [4000000001, 4000000007, 4000000003, 4000000009], "long numbers, as of ids"),
+        ("zip", [10115, 20095, 80331, 10115], "a code, such as a postal code or a phone number"),
+        ("postal_code", [10115, 20095, 80331, 10115], "a code, such as a postal code or a phone number"),
+        ("phone", [491701234567, 491701234568, 491701234569, 5], "a code, such as a postal code or a phone number"),
+        ("reference", [4000000001, 4000000007, 4000000003, 4000000009], "long numbers, such as ids"),
     ],
 )
 def test_codes_are_features_only_where_they_are_chosen(name, values, reason):

@@ -1,6 +1,6 @@
 """The features of a table as an array: categories one-hot encoded, lists as embeddings, missing values filled in.
 
-Rows with missing values may be left out or refused instead. Notes say what was done, with columns and counts.
+Missing values can also be dropped with their rows, or refused. Notes say what was done, with columns and counts.
 """
 
 import re
@@ -22,13 +22,13 @@ Array = npt.NDArray[Any]
 Missing = Literal["impute", "drop", "refuse"]
 OFTEN = 0.05  # a column with a larger share of missing values gets an indicator column
 BLOCK = 1 << 22  # bytes of rows that are compared together
-LOST = 1e-4  # how far float32 may move a number, as a share of its column's standard deviation
-OPTIONS = re.compile(r" \(--[^)]*\)|; --with [^)]*")  # what messages add for the command line
+LOST = 1e-4  # largest rounding error of float32, as a share of the column's standard deviation
+OPTIONS = re.compile(r" \(--[^)]*\)|; --with [^)]*")  # parts of messages that are for the command line only
 REMEDY = "fill in such cells, drop their rows, or leave the column out"
 
 
 class Features(NamedTuple):
-    """Features X without missing values, of the rows `kept` (None: all); notes say what was done about missing ones."""
+    """Features X of the rows `kept` (None: all), without missing values; notes say how these were handled."""
 
     X: npt.NDArray[Any]
     kept: npt.NDArray[np.int64] | None = None
@@ -36,7 +36,7 @@ class Features(NamedTuple):
 
 
 def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2) -> Features:
-    """The features of a frame. Warnings list what was left out, read as numbers or filled in."""
+    """The features of a frame. Warnings list columns left out, text read as numbers, and values filled in."""
     table = Table.of(as_polars(frame), "X")
     if not table.types or not len(frame):
         raise UserError(f"X is empty, shape {frame.shape}: it needs at least one row and one column")
@@ -56,8 +56,8 @@ def frame_features(frame: Any, missing: Missing = "impute", stacklevel: int = 2)
 def features(table: Table, schema: Schema, missing: Missing = "impute") -> Features:
     """The features of a table in memory.
 
-    missing : "impute": the median of a column of numbers, the most frequent value of a category, and an indicator
-        column where over 5 % are missing; "drop": leave out the rows; "refuse": an error that names them
+    missing : "impute": fill in the median of a column of numbers and the most frequent value of a category, and add an
+        indicator column if over 5 % are missing; "drop": leave out the rows; "refuse": raise an error that names one
     """
     if missing not in get_args(Missing):
         raise UserError(f"missing must be one of {', '.join(get_args(Missing))}, got {missing!r}")
@@ -99,7 +99,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
 
 
 def _fill(column: pl.Series) -> pl.Series:
-    """Numbers get the median, categories the most frequent value, the first of equally frequent ones."""
+    """Fill in the median of numbers, or the most frequent category (on a tie, the first in sorted order)."""
     if column.dtype == pl.String:
         return column.fill_null(column.drop_nulls().mode().sort()[0])
     return column.cast(pl.Float64).fill_null(column.median())
@@ -108,8 +108,8 @@ def _fill(column: pl.Series) -> pl.Series:
 def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0, refuse: bool = True) -> Array:
     """The features of a frame's rows, (rows, schema.width), in the schema's type.
 
-    name, start : what errors call the table or its file, and the number of the frame's first row there
-    refuse : whether missing and infinite numbers are errors; else they are kept, the missing ones as NaN
+    name, start : for errors, the name of the table or file, and the number of the frame's first row in it
+    refuse : raise an error for missing and infinite numbers; False: keep them, missing ones as NaN
     """
     X = np.empty((len(frame), schema.width), schema.dtype)
     kind = pl.Float32 if X.dtype == np.float32 else pl.Float64
@@ -138,9 +138,9 @@ def feature_array(frame: pl.DataFrame, schema: Schema, name: str, start: int = 0
 
 
 def fits_float32(X: Array, between: Callable[[], None] = lambda: None) -> bool:
-    """Whether float32 moves no number by more than 1/10,000 of its column's standard deviation.
+    """Whether float32 changes no number by more than 1/10,000 of its column's standard deviation.
 
-    Measurements pass; time stamps do not. `between` is called after each block of rows.
+    Typical measurements pass; typical time stamps do not. `between` is called after each block of rows.
     """
     error, total, square, varies = (np.zeros(X.shape[1], kind) for kind in (float, float, float, bool))
     with np.errstate(over="ignore", invalid="ignore"):

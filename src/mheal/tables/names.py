@@ -1,4 +1,4 @@
-"""What kind of column it is, by its name and the form of its values: labels, ids, codes."""
+"""Recognise columns of labels, ids and codes by their names and the form of their values."""
 
 import re
 
@@ -8,15 +8,15 @@ ANSWERS = (
     *("label", "labels", "target", "targets", "class", "classes", "y", "y_true", "answer", "answers", "truth"),
     *("ground_truth", "groundtruth", "gold", "gold_label", "annotation", "annotations", "true_label", "outcome"),
 )
-INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # under which pandas writes its index
+INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # names under which pandas writes its index
 ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|uid|key|pk)$|^(id|uuid|guid)[^a-z]|[a-z](Id|ID|Uuid|UUID)$")
 CODE = re.compile(
     r"(^|[^a-z])(zip|zipcode|zip_?code|postal|postcode|post_?code|postal_?code|plz|phone|phones|phone_?(number|no)|tel"
     r"|telephone|mobile|fax|ssn|isbn|iban|ean|upc|sku|account_?(number|no)|barcode|imei|serial(_?(number|no))?)($|[^a-z])"
 )
 TIME = re.compile(r"time|date|stamp|(^|_)(ts|at|epoch)$")
-LONG = 10**9  # whole numbers from here on that hardly repeat are ids or phone numbers
-RARE = 0.95
+LONG = 10**9  # whole numbers of this size or larger that hardly repeat are ids or phone numbers
+RARE = 0.95  # share of different values from which values hardly repeat
 IDS = "ids"
 UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
 
@@ -27,14 +27,14 @@ def is_answer(name: str) -> bool:
 
 
 def is_id(name: str) -> bool:
-    """Whether a column of this name names rows."""
+    """Whether a column of this name holds ids of rows."""
     return bool(ID.search(name) or ID.search(name.lower()))
 
 
 def code(name: str, values: pl.Series) -> str | None:
     """Why a column of numbers or words is a code rather than a measurement; None if it may be a measurement."""
     if CODE.search(name.lower()):
-        return "a code, as of a place or a phone"
+        return "a code, such as a postal code or a phone number"
     present = values.drop_nulls()
     if present.dtype == pl.String:
         return IDS if present.head(100).str.contains(UUID).any() else None
@@ -45,5 +45,5 @@ def code(name: str, values: pl.Series) -> str | None:
         return "counts the rows"
     long = bool((present.cast(pl.Float64).abs() >= LONG).all())
     if long and present.n_unique() >= RARE * len(present) and not TIME.search(name.lower()):
-        return "long numbers, as of ids"
+        return "long numbers, such as ids"
     return None

@@ -1,6 +1,6 @@
-"""The schema of a table in memory or on disk: which columns are features, of what kind, and which names the rows.
+"""The schema of a table in memory or on disk: which columns are features, of which kind, and which holds the ids.
 
-It depends on names and types of columns; values are read where types do not decide.
+It is decided by the names and types of the columns, and by their values where these are not enough.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,16 +14,16 @@ from ..exceptions import UserError, shortened
 from .names import IDS, INDEXES, RARE, code, is_answer, is_id
 from .table import Table, first_row, kind_of, refuse_unlike
 
-MAX_CATEGORIES = 20  # a text column with more different values is not one-hot encoded
-LONG_TEXT = 20  # characters, on average, from which a column is text to read rather than a category
+MAX_CATEGORIES = 20  # text columns with more different values are not one-hot encoded
+LONG_TEXT = 20  # mean number of characters from which a column holds texts rather than categories
 KINDS = ("number", "category", "embedding")
-LISTED = 10  # names of columns that the description lists
+LISTED = 10  # at most this many columns are listed in a description
 HELD_BY_FLOAT32 = (pl.Float32, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16, pl.Boolean)
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that is a feature, and how many columns of X it becomes: a category one for each of its `values`."""
+    """A column used as a feature. It becomes `width` columns of X: for a category, one for each of its `values`."""
 
     name: str
     kind: Literal["number", "category", "embedding"]
@@ -37,9 +37,9 @@ class Schema:
 
     features : numbers first, then categories, then embeddings; none if `text_column` is read as texts
     left_out : columns that are not used, each with its reason
-    answers : columns that hold labels, which nobody who labels may see
+    answers : columns that hold labels; they are not shown to annotators
     dtype : the type that holds the numbers of all features
-    written : numeric features that are written as text, and how
+    written : numeric features that were stored as text, and in which form
     """
 
     features: tuple[Feature, ...] = ()
@@ -62,7 +62,7 @@ class Schema:
 
     @property
     def description(self) -> str:
-        """What the columns of X are, and which are not used. Of many numbers, those in odd forms come first."""
+        """What the columns of X are, and which are not used. Numbers that were stored as text are listed first."""
         parts = [] if self.text_column is None else [f"column {self.text_column!r}"]
         kinds = {kind: [feature for feature in self.features if feature.kind == kind] for kind in KINDS}
         if numbers := [f.name for f in kinds["number"]]:
@@ -82,9 +82,9 @@ def choose(
     table: Table, columns: Sequence[str] | None = None, without: Collection[str] = (), also: Collection[str] = (),
     id_column: str | None = None, text_column: str | None = None, answers: Collection[str] = (),
 ) -> Schema:  # fmt: skip
-    """The schema of a table. `read_pool` describes the parameters; `answers` hold labels, whatever their names.
+    """The schema of a table. `read_pool` describes the parameters; `answers` are columns of labels, of any name.
 
-    Text columns become categories only in tables in memory, where their values can be counted.
+    Text columns become categories only in tables in memory, whose values can be counted.
     """
     if text_column is not None and columns is not None:
         raise UserError(f"{table.name}: give either the text column or the columns that are features, not both")
@@ -116,7 +116,7 @@ def choose(
         names, reasons = _usable(table, readable, names)
         left_out |= reasons
         texts = [] if chosen else [n for n, why in reasons.items() if "texts" in why and _is_text(table, n)]
-        # Beside texts, columns such as a topic or a rating are no features: they separate few rows.
+        # Next to texts, columns such as a topic or a rating are not used as features: they separate few rows.
         coarse = not names or bool(texts and 2 * table.frame.select(names).n_unique() <= len(table.frame))
         if coarse and len(texts) == 1:
             text_column = texts[0]
@@ -145,7 +145,7 @@ def _axis(table: Table, name: str) -> bool:
 
 
 def _id_column(table: Table, named: str | None, others: Collection[str]) -> str | None:
-    """The column that names the rows: `id`, or a similar name with values that hardly repeat. Refuses repeated ids."""
+    """The column of ids: named `id`, or similar and with values that hardly repeat. Refuses repeated ids."""
     if named is None:
         likely = [name for name in table.types if name not in others and name.lower() in ("id", "uuid")]
         if likely or not table.in_memory:
@@ -168,20 +168,20 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
     if repeated.any():
         value = values[first_row(repeated)]
         one, other = (values == value).arg_true()[:2]
-        wrong = f"the id {value!r} in column {named!r} is that of rows {one} and {other}"
+        wrong = f"rows {one} and {other} have the same id {value!r} in column {named!r}"
         raise UserError(f"{table.name}: {wrong}: make ids unique, {remedy}")
     return named
 
 
 def _names_rows(table: Table, name: str, share: float) -> bool:
-    """Whether a column holds words or whole numbers, and a different one in at least this share of the rows."""
+    """Whether a column holds text or whole numbers, and at least this share of its values are different."""
     values, kind = table.frame[name], kind_of(table.types[name])
     names = kind == "text" or (kind == "numbers" and bool((values.cast(pl.Float64) % 1 == 0).all()))
     return names and values.drop_nulls().n_unique() >= share * len(values)
 
 
 def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The features if the user chose none (`also` apart), and why each other column is left out."""
+    """The default features, with those in `also`, and the reason why each other column is left out."""
     embeddings = [name for name in names if kind_of(table.types[name]) == "embeddings"]
     if len(embeddings) > 1:
         raise UserError(f"{table.name} has several columns of embeddings ({', '.join(embeddings)}): choose columns")
@@ -189,20 +189,20 @@ def _usable(table: Table, names: Sequence[str], also: Sequence[str]) -> tuple[li
         usable = [*dict.fromkeys([*embeddings, *also])]
         return usable, {name: "not the embeddings" for name in names if name not in usable}
     _refuse_unusable(table, also)
-    left_out = {name: reason for name in names if name not in also and (reason := _unlikely(table, name))}
+    left_out = {name: reason for name in names if name not in also and (reason := _why_left_out(table, name))}
     return [name for name in names if name not in left_out], left_out
 
 
 def _refuse_unusable(table: Table, names: Sequence[str]) -> None:
     for name in names:
-        if reason := _against(table, name):
+        if reason := _why_unusable(table, name):
             text = "name it as the text column (--text), group its values"
             remedy = text if "texts" in reason else "turn it into numbers"
             raise UserError(f"{table.name}: column {name!r} cannot be a feature ({reason}): {remedy}, or leave it out")
 
 
-def _unlikely(table: Table, name: str) -> str | None:
-    """Why a column is not used where the user has chosen none; None where it is."""
+def _why_left_out(table: Table, name: str) -> str | None:
+    """Why a column is not a feature by default; None if it is."""
     kind = kind_of(table.types[name])
     if name in INDEXES and not table.in_memory:
         return "row numbers"
@@ -213,11 +213,11 @@ def _unlikely(table: Table, name: str) -> str | None:
         return reason
     if counted and table.frame[name].drop_nulls().n_unique() == 1:
         return "one value"
-    return _against(table, name)
+    return _why_unusable(table, name)
 
 
-def _against(table: Table, name: str) -> str | None:
-    """Why a column cannot be a feature; None where it can."""
+def _why_unusable(table: Table, name: str) -> str | None:
+    """Why a column cannot be a feature; None if it can."""
     kind = kind_of(table.types[name])
     if kind == "nothing" or (table.in_memory and table.frame[name].is_null().all()):
         return "empty"
@@ -231,7 +231,7 @@ def _against(table: Table, name: str) -> str | None:
 
 
 def _is_text(table: Table, name: str, alone: bool = False) -> bool:
-    """Whether a column is text to read: sentences or, where it is the only column, too many words for a category."""
+    """Whether a column holds texts: long ones or, in the only column, too many different ones for a category."""
     if not table.in_memory or kind_of(table.types[name]) != "text":
         return False
     values = table.frame[name].drop_nulls()

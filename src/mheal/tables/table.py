@@ -1,4 +1,4 @@
-"""The columns of a table, in memory or in files: their types, and their values where these are needed."""
+"""A table in memory or in files: the types of its columns, and their values where these are needed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,17 +18,17 @@ from .words import COMMAS, Converted, as_numbers, without_missing
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Read = TypeVar("Read")
 
-ENOUGH = 10  # labels, from which a column that repeats them is no coincidence
-HEAD = 10_000  # values that show whether a column measures anything
+ENOUGH = 10  # labels; a column that equals so many of them does so by no coincidence
+HEAD = 10_000  # values that are looked at to tell measurements from codes
 
 
 @dataclass(frozen=True)
 class Table:
     """Columns of a table, in memory or in files.
 
-    name : what errors call it
-    parts, files : its rows: one part in memory; or one for each named file, which is read only where values are needed.
-        Values of files are not counted, so ids may repeat and text is refused
+    name : the name of the table in errors
+    parts, files : the rows: one part in memory, or one part for each file, whose values are read only where needed.
+        Values in files are not counted, so ids may repeat and text columns are refused
     converted : columns of texts or dates that were read as numbers
     """
 
@@ -39,7 +39,7 @@ class Table:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, name: str, as_text: Sequence[str | None] = ()) -> Self:
-        """A table in memory. Texts that hold numbers, and dates, become numbers, but not in columns `as_text`."""
+        """A table in memory. Dates and texts that hold numbers become numbers, except in the columns `as_text`."""
         frame = plain(frame)
         frame = frame.with_columns(without_missing(c) for c in frame if c.dtype == pl.String and c.name not in as_text)
         free = [c for c in frame if c.name not in as_text and (c.dtype == pl.String or c.dtype.is_temporal())]
@@ -76,16 +76,16 @@ class Table:
             found.append(values)
             if sum(map(len, found)) >= HEAD:
                 break
-        same = [values for values in found if values.dtype == found[0].dtype]  # others are refused later
+        same = [values for values in found if values.dtype == found[0].dtype]  # parts of another type are refused later
         return pl.concat(same).head(HEAD)
 
     def list_length(self, name: str) -> int:
-        """How many numbers the first list in a column has that is not missing; 0 if there is none."""
+        """How many numbers the first list in a column has; 0 if all lists are missing."""
         firsts = self._of_parts(lambda part: part.select(pl.col(name).drop_nulls()).head(1).collect().to_series())
         return next((len(first[0]) for first in firsts if len(first)), 0)
 
     def _of_parts(self, read: Callable[[pl.LazyFrame], Read]) -> Iterator[Read]:
-        """What is read of each part; a damaged file is named."""
+        """The result of `read` for each part. The error for a damaged file names it."""
         for at, part in enumerate(self.parts):
             with reading(self.files[at] if self.files else self.name):
                 found = read(part)
@@ -93,7 +93,7 @@ class Table:
 
 
 def plain(frame: Frame) -> Frame:
-    """A frame with its categories as text and its arrays as lists."""
+    """A frame with categories converted to text, and arrays to lists."""
     types = frame.collect_schema()
     texts = [name for name, dtype in types.items() if isinstance(dtype, pl.Categorical | pl.Enum)]
     lists = [pl.col(name).arr.to_list() for name, dtype in types.items() if isinstance(dtype, pl.Array)]
@@ -101,7 +101,7 @@ def plain(frame: Frame) -> Frame:
 
 
 def repeating(rows: pl.DataFrame, labels: Any) -> list[str]:
-    """The columns that hold the very labels of these rows, if enough rows have labels."""
+    """The columns whose values equal the labels in all of these rows, if there are enough labels."""
     given = [_word(value) for value in labels]
     if len(given) < ENOUGH or len(set(given)) < 2:
         return []
@@ -109,7 +109,7 @@ def repeating(rows: pl.DataFrame, labels: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A value as its label is written: 3.0 is the label 3."""
+    """A value as text, whole floats without decimals: 3.0 becomes 3."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -147,7 +147,7 @@ def _series(column: Any, name: str) -> pl.Series:
     if isinstance(present[0], dict | set):
         return pl.Series(name, cells, pl.Object)
     if hasattr(present[0], "isoformat"):
-        with suppress(TypeError, ValueError):  # else they are words among dates, or dates among times of day
+        with suppress(TypeError, ValueError):  # otherwise words and dates, or dates and times of day, are mixed
             if isinstance(present[0], time):
                 return pl.Series(name, cells, pl.Time)
             moments = [m.astimezone(UTC).replace(tzinfo=None) if getattr(m, "tzinfo", None) else m for m in cells]
@@ -156,7 +156,7 @@ def _series(column: Any, name: str) -> pl.Series:
 
 
 def kind_of(dtype: pl.DataType) -> str:
-    """What a column of this type holds, in a word."""
+    """What a column of this type holds, in words."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "numbers"
     if dtype.is_temporal():
@@ -176,9 +176,9 @@ def first_row(mask: pl.Series) -> int:
 def refuse_unlike(
     files: Sequence[str], schemas: Sequence[Mapping[str, pl.DataType]], names: Sequence[str], whole: bool = False
 ) -> None:
-    """Raise the error that names the first file whose columns hold other things than those of the first file.
+    """Raise an error that names the first file whose columns are missing or of another kind than in the first file.
 
-    whole : whether the names are all columns of the first, and others are refused; an empty column is like any other
+    whole : `names` are all columns of the first file: refuse further columns, but let empty columns match any kind
     """
     for file, types in zip(files, schemas, strict=True):
         for name in names:
@@ -189,4 +189,4 @@ def refuse_unlike(
                 raise UserError(f"column {name!r} holds {other} in {file}, but {one} in {files[0]}")
         for name in types if whole else ():
             if name not in schemas[0]:
-                raise UserError(f"{file} has a column {name!r}, which {files[0]} has not")
+                raise UserError(f"{file} has a column {name!r}, which {files[0]} does not have")

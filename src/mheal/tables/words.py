@@ -1,4 +1,4 @@
-"""Text columns that hold numbers in another form: "12,345.00", "€5", "(5)", "5 kg", "3,14", dates, yes and no."""
+"""Read numbers from text columns: "12,345.00", "€5", "(5)", "5 kg", "3,14", dates, yes and no."""
 
 import re
 from itertools import product
@@ -7,13 +7,13 @@ from typing import NamedTuple
 import polars as pl
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
-MOSTLY = 0.9  # from this share of numbers on, the other words of a column count as missing
-FEWEST = 10  # and from this many numbers on
-LONGEST = 100  # bytes of a number; a column of longer words is text
+MOSTLY = 0.9  # if at least this share of a column are numbers, its other words count as missing
+FEWEST = 10  # but only if it has at least this many numbers
+LONGEST = 100  # bytes of a cell; a column that mostly has longer ones holds text
 BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
 TRUE = ("true", "yes", "y", "t", "on")
 MONEY = "€$£¥₹"
-CODES = (  # of money, before or behind the number
+CODES = (  # of currencies, before or after the number
     *("USD", "US$", "EUR", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "Rs", "Rs.", "CAD", "AUD", "NZD", "SEK", "NOK"),
     *("DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "TRY", "RUB", "ILS", "THB"),
 )
@@ -35,7 +35,7 @@ DAY = 86_400_000_000  # microseconds
 
 
 class Converted(NamedTuple):
-    """Text read as numbers: null if a cell is missing or no number; how it was written; words that are no numbers."""
+    """Numbers read from text (null if a cell holds none), how they were written, and the words that are no numbers."""
 
     values: pl.Series
     written: str
@@ -43,15 +43,15 @@ class Converted(NamedTuple):
 
 
 def without_missing(column: pl.Series) -> pl.Series:
-    """A text column without surrounding space, with null for "NA", "?" and other words for nothing, and "-" for "−"."""
+    """A text column, stripped, with "NA", "?" and similar words as null, and a leading "−" as "-"."""
     text = column.str.strip_chars().str.replace(r"^\u2212", "-")
     return text.set(text.str.to_lowercase().is_in(MISSING), None)
 
 
 def as_numbers(column: pl.Series, commas: bool = False) -> Converted | None:
-    """The numbers that a column of dates, or of text from `without_missing`, holds; None where it holds text.
+    """The numbers in a column of dates or of text (from `without_missing`); None if the column holds text.
 
-    commas : whether "1,234" is 1.234, as in a table that has decimal commas elsewhere, and not 1234
+    commas : read "1,234" as 1.234 rather than 1234, since other columns of the table have decimal commas
     """
     if column.dtype.is_temporal():
         return Converted(days(column), "dates")
@@ -67,7 +67,7 @@ def as_numbers(column: pl.Series, commas: bool = False) -> Converted | None:
 def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Converted | None:
     bare, marks = _bare(column)
     found = {form: bare.drop_nulls().str.contains(f"^({FORMS[form]})$") for form in forms}
-    form = max(found, key=lambda name: int(found[name].sum()))  # of equal ones the first
+    form = max(found, key=lambda name: int(found[name].sum()))  # on a tie the first
     numbers_there = int(found[form].sum())
     if numbers_there < MOSTLY * len(words) or (numbers_there < FEWEST and numbers_there < len(words)):
         return None
@@ -84,9 +84,9 @@ def _written(column: pl.Series, words: pl.Series, forms: tuple[str, ...]) -> Con
 
 
 def _bare(column: pl.Series) -> tuple[pl.Series, str]:
-    """Words without what stands around their numbers, and what that was.
+    """Words reduced to their numbers, and a description of what was removed.
 
-    Brackets are a minus. Signs of money and percent are taken away if nearly all words have one, and a unit if all
+    Brackets become a minus. Currency and percent signs are removed if nearly all words have one, and a unit if all
     words have the same.
     """
     words = column.str.replace(BRACKETED, "-$1$2$3")
@@ -108,7 +108,7 @@ def _bare(column: pl.Series) -> tuple[pl.Series, str]:
 
 
 def _unit(words: pl.Series) -> str:
-    """The unit, or the code of money, that all words have beside one number; else nothing."""
+    """The unit or currency code that all words have next to a single number; "" if there is none."""
     units = words.str.replace(NUMBER, "").str.strip_chars(" +-").unique()
     unit = str(units[0]) if len(units) == 1 else ""
     known = unit in CODES or (units.str.contains(UNIT)[0] and words.str.ends_with(unit).all())
@@ -116,7 +116,7 @@ def _unit(words: pl.Series) -> str:
 
 
 def _dates(column: pl.Series, words: pl.Series) -> Converted | None:
-    """Days since 1970, if all words are dates of one form; an ambiguous form is named."""
+    """Days since 1970, if all words are dates of one form. The description names a form that may be ambiguous."""
     if not DATE.match(words[0]):
         return None
     for form in map("".join, product(DATES, TIMES)):
