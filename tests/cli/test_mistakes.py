@@ -128,7 +128,7 @@ CASES = {
         {"pool.csv": table(id=IDS), "l.csv": "id,label\nzz,x\n"}, L, ["no row", "the id 'zz'"],
     ),
     "ids for a pool without": (
-        POOL | {"l.csv": "id,label\nc1,x\n"}, L, ["'id'", "name its id column"],
+        POOL | {"l.csv": "id,label\nc1,x\n"}, L, ["'id'", "name the pool's id column"],
     ),
     "all is labelled": (
         POOL | {"l.csv": "row,label\n" + "".join(f"{i},x\n" for i in range(ROWS))}, L,

@@ -146,7 +146,7 @@ CASES = [
     (None, "select digits.npy -b 3 --strategy random --clusters 3", "has no clusters"),
     (None, "select digits.npy -b 3 --format xml", "there is no format 'xml'"),
     (None, "select digits.npy -b 3 -o picks.xls", "cannot tell the format of 'picks.xls'"),
-    (None, "select digits.npy -b 3 -o picks.html", "this pool has none"),
+    (None, "select digits.npy -b 3 -o picks.html", "no images, texts or cells"),
     (None, "select digits.npy -b 3 -o nowhere/picks.csv", "there is no folder 'nowhere'"),
     (None, "select digits.npy -b 3 -o images", "cannot tell the format"),
     (None, "select digits.npy -b 3 --max-memory lots", "cannot read the size 'lots'"),

@@ -58,7 +58,7 @@ def test_a_pattern_with_one_match_is_not_copied(tmp_path):
         (np.empty((0, 4)), r"pool.npy is empty, shape \(0, 4\)"),
         (np.array([["a"]]), "pool.npy holds <U1, not real numbers"),
         (np.ones((2, 2), complex), "pool.npy holds complex128, not real numbers"),
-        (np.array([[None]]), "cannot read pool.npy: .*numbers or strings only"),
+        (np.array([[None]]), "cannot read pool.npy: .*only numbers or strings"),
     ],
 )
 def test_arrays_that_are_no_pool(tmp_path, array, message):
@@ -81,7 +81,7 @@ def test_broken_files(tmp_path, name, keep):
 def test_a_single_array_under_the_name_of_an_archive(tmp_path):
     with (tmp_path / "pool.npz").open("wb") as file:
         np.save(file, DIGITS)
-    with pytest.raises(ValueError, match=r"cannot read pool.npz: it is no archive of arrays"):
+    with pytest.raises(ValueError, match=r"cannot read pool.npz: it is not an archive of arrays"):
         read_pool(tmp_path / "pool.npz")
 
 

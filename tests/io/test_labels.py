@@ -217,7 +217,7 @@ BAD = {
         "l.csv",
         "id,label\n77,a\n",
         IDS,
-        r"l.csv: no row of the pool has the id '77': its first is '000'",
+        r"l.csv: no row of the pool has the id '77': the pool's first id is '000'",
     ),
     "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
     "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),

@@ -96,5 +96,5 @@ def test_an_infinite_gain_is_not_shown(tmp_path):
 
 def test_vectors_have_nothing_to_show(tmp_path):
     np.save(tmp_path / "v.npy", np.eye(3))
-    with pytest.raises(UserError, match="this pool has none: use csv, parquet or jsonl"):
+    with pytest.raises(UserError, match="this pool has no images, texts or cells to show on a page: use csv"):
         contact_sheet(Selection.of([0]), read_pool(tmp_path / "v.npy"))

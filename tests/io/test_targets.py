@@ -191,5 +191,5 @@ def test_characters_that_are_none_are_refused(here):
     words = np.array(["x", "y"] * 6)
     words.view(np.uint32)[3] = 0x110000  # as in a damaged file; Python cannot even print it
     np.save("y.npy", words)
-    with pytest.raises(UserError, match=r"y.npy: 'X' holds characters that are none"):
+    with pytest.raises(UserError, match=r"y.npy: 'X' holds invalid characters"):
         target_of("y.npy", "pool.npy")

@@ -1,4 +1,4 @@
-"""Data in and out: files become pools, picks become files, labels come back.
+"""Read pools and labels from files, and write picks to files.
 
 `read_pool` reads any file that the command line takes, `read_parquet` makes a Dask array of Parquet shards, and
 `read_labels` reads labels, as a table or as Label Studio exports them.

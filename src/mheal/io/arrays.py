@@ -1,4 +1,4 @@
-"""Pools and labels that are arrays already: .npy, memory-mapped, and .npz."""
+"""Read pools and labels from .npy files, which are memory-mapped, and .npz files."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,14 +17,14 @@ Array = npt.NDArray[Any]
 
 @contextmanager
 def open_arrays(file: Path) -> Iterator[Mapping[str, Array]]:
-    """The arrays of an .npz file by name, each read when it is taken; of a .npy file its memory map as X."""
-    with reading(file, " (is it complete, and of numbers or strings only?)"):
+    """Yield the arrays of an .npz file by name, read on access; a .npy file is memory-mapped under the name X."""
+    with reading(file, " (is it complete, and does it hold only numbers or strings?)"):
         if file.suffix.lower() == ".npy":
             yield {"X": np.lib.format.open_memmap(file, mode="r")}
             return
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it is no archive of arrays")
+            raise ValueError("it is not an archive of arrays")
         with archive:
             unpacked(file)
             yield archive
@@ -33,18 +33,18 @@ def open_arrays(file: Path) -> Iterator[Mapping[str, Array]]:
 def array_of(arrays: Mapping[str, Array], name: str) -> Array:
     """An array of an .npz file."""
     array: Any = arrays[name]
-    if not isinstance(array, np.ndarray):  # bytes, where its own header is damaged
-        raise ValueError(f"{name!r} is no array")
+    if not isinstance(array, np.ndarray):  # np.load returns bytes if the array's header is damaged
+        raise ValueError(f"{name!r} is not an array")
     if array.dtype.kind == "U" and (np.ravel(array).view(f"{array.dtype.byteorder}u4") > 0x10FFFF).any():
-        raise ValueError(f"{name!r} holds characters that are none")
+        raise ValueError(f"{name!r} holds invalid characters")
     return array
 
 
 def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]:
     """The rows of all shards, and a description of their columns.
 
-    One .npy file is its memory map, not a copy. Of an .npz file it is the array called `name`, or X, or the only one
-    with rows and columns. Further dimensions, as of images, are flattened.
+    A single .npy file is memory-mapped, not copied. An .npz file gives the array called `name`; without a name X, or
+    the only array with rows and columns. Further dimensions, such as those of images, are flattened.
     """
     arrays = [_pool_array(file, name) for file in files]
     widths = ["×".join(map(str, array.shape[1:])) for array in arrays]
@@ -59,7 +59,7 @@ def read_arrays(files: list[Path], name: str | None = None) -> tuple[Array, str]
 
 
 def _pool_array(file: Path, name: str | None) -> Array:
-    """The array of a file that is the pool."""
+    """The array in a file that holds the pool."""
     with open_arrays(file) as arrays:
         if name is not None and name not in arrays:
             raise UserError(f"{file.name} has no array {name!r}: it has {', '.join(arrays)}")

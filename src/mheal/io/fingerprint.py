@@ -1,4 +1,4 @@
-"""Fingerprints of picks without ids: whether the pool still has the same rows under their numbers."""
+"""Fingerprints of picked rows, which detect that a pool without ids has other rows at these numbers now."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ Rows = npt.NDArray[np.int64]
 
 
 def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
-    """Hashes of these rows of X, to find out later whether the rows have moved; None where they have ids.
+    """Hashes of the cells of these rows, to detect later that rows have moved; None if the pool has ids.
 
-    The pool may grow meanwhile, and get other columns: only cells of these rows count, in the columns it has now.
+    Rows and columns may be added to the pool later: only the present cells of these rows are compared.
     """
     if source.ids is not None:
         return None
@@ -30,9 +30,9 @@ def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
 
 
 def refuse_moved(file: str, source: Source, rows: Rows) -> None:
-    """Refuse a file of picks that names rows of X by number, if the pool has other rows there now.
+    """Raise an error if the row numbers in a file of picks belong to other rows of the pool now.
 
-    The fingerprint is in the record beside the file; without it or without its columns, there is nothing to compare.
+    The fingerprint is in the record beside the file. Nothing is checked if there is none, or if its columns are gone.
     """
     if source.ids is not None:
         return
@@ -48,13 +48,13 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
         return
     now = _hashes(source, here, cells.select(columns))
     if moved := [number for number, known_hash in now.items() if known[number] != known_hash]:
-        wrong = f"{file} was written when row {moved[0]} of the pool was another one ({len(moved):,} such rows)"
+        wrong = f"row {moved[0]} of the pool has changed since {file} was written ({len(moved):,} such rows)"
         remedy = "restore the order of the pool, or name its rows by an id column"
         raise UserError(f"{wrong}: {remedy}; if rows were only corrected, delete {record.name}")
 
 
 def not_given(files: Sequence[str]) -> list[str]:
-    """A line for each of these files whose record says that it was picked with other labels, which are not given."""
+    """A note for each file whose record says that it was picked with labels in other files that are not given."""
     given, lines = {Path(file).resolve() for file in files}, []
     for file in files:
         with suppress(OSError, ValueError, LookupError, TypeError):
@@ -69,14 +69,14 @@ def not_given(files: Sequence[str]) -> list[str]:
 
 
 def _hashes(source: Source, rows: Rows, cells: polars.DataFrame) -> Mapping[str, str]:
-    """A short hash of the cells of each row, else of its numbers in X, by the number of the row as JSON has it."""
+    """A short hash of each row, by its row number as text: of its cells or, if it has none, of its values in X."""
     values: Iterable[Any] = cells.rows() if cells.width else source.X[rows].tolist()
     hashes = (hashlib.sha256(repr(_plain(value)).encode()).hexdigest()[:8] for value in values)
     return dict(zip(map(str, source.numbers(rows).tolist()), hashes, strict=True))
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is whatever its column's type: a column of whole numbers gets fractions when it grows."""
+    """A value as text, the same for integers and floats: a column's type may change when the pool grows."""
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     return f"{value:.12g}" if isinstance(value, int | float) else str(value)

@@ -1,4 +1,4 @@
-"""Label Studio: the picks as tasks, and what to set up there. `labels` reads what it exports."""
+"""Write picks as Label Studio tasks, with instructions to set it up. `labels` reads its exports."""
 
 import json
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from .source import Source
 if TYPE_CHECKING:
     from ..selection import Selection
 
-CLASSES = ("first class", "second class")  # as long as there are no labels
+CLASSES = ("first class", "second class")  # placeholders while there are no labels
 TAGS = {"images": '<Image name="item" value="$image"/>', "texts": '<Text name="item" value="$text"/>'}
 TABLE, NUMBER = '<Table name="item" value="$cells"/>', '<Text name="item" value="$row"/>'
 LOCAL = "LABEL_STUDIO_LOCAL_FILES_"
 
 
 def tasks(picks: "Selection", source: Source) -> bytes:
-    """Tasks in the order of the picks: each has the fields of its pick and what is to be labelled, but no label.
+    """Tasks in the order of the picks, as JSON. Each holds the fields of its pick and the item, but no label.
 
-    Flat exports replace `id` by a number of Label Studio's own, so the id is there under another name too.
+    Label Studio's flat exports overwrite `id`, so the id is also stored as `mheal_id`.
     """
     rows, ids = source.numbers(picks.indices).tolist(), source.ids_of(picks.indices)
     records = picks.to_frame().rename({"rank": "pick_rank"}).to_dicts()
@@ -42,9 +42,9 @@ def tasks(picks: "Selection", source: Source) -> bytes:
 
 
 def set_up(source: Source, file: str, again: Sequence[str], classes: Sequence[str] = ()) -> list[str]:
-    """What to do in Label Studio with the file of tasks, a step a line.
+    """Instructions for labelling the file of tasks in Label Studio, one step per line.
 
-    again : the words of the command that picked, to which the labels are added
+    again : the words of the command that picked; the last step repeats it with the labels
     """
     lines = ["To label in Label Studio:"]
     if source.kind == "images":

@@ -1,4 +1,4 @@
-"""Labels from files: tables and Label Studio's exports."""
+"""Read labels from tables and from Label Studio's exports."""
 
 import json
 from collections import Counter
@@ -17,18 +17,18 @@ from ..runtime.files import MISTYPED, reading
 from .locate import TABLES
 
 FLAT = "annotation_id"  # a field of Label Studio's flat exports, which have an entry for each annotation
-TASK = "task_id"  # a field of the entries that we make of its other exports
-OWN_ID = "mheal_id"  # a field of our tasks
+TASK = "task_id"  # a field that we add when we flatten its other exports
+OWN_ID = "mheal_id"  # the id in tasks that we wrote
 EXPORT = "it should be a list of tasks"
 PICKS = ("row", "cluster", "gain", "radius")  # columns of picks
-LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our tag's name, and those in its templates
+LABEL_NAMES = ("label", "choice", "sentiment", "rating", "number")  # our name, and those in its templates
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Rows of the pool that have labels, in the order of the file, and their labels; None if the file has only rows.
+    """Labelled rows of the pool, in the order of the file, and their labels (None if the file only names rows).
 
-    notes : what was done where annotators differ, a line each
+    notes : how disagreements between annotators were resolved, one line each
     """
 
     rows: npt.NDArray[np.int64]
@@ -42,12 +42,12 @@ def read_labels(
 ) -> Labels:  # fmt: skip
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
-    The column `id_column` (or `id`) names the items where the pool has ids, else the column `row` gives their row
-    numbers. Ids are compared as text. Items without a label are not labelled; in a file without a column `label`, all
-    are. Several labels in one annotation are joined by `|`. Where annotators differ, the most frequent label counts.
+    Items are matched by `id_column` (or `id`) if the pool has ids, else by row number in the column `row`. Ids are
+    compared as text. Items with an empty label are ignored; without a column `label`, every item counts as labelled.
+    Several labels in one annotation are joined by `|`. Where annotators differ, the most frequent label is used.
 
     ids : the pool's ids, row by row, or None
-    only_labelled : whether items without a label are left out; else every item counts, and labels are refused
+    only_labelled : ignore items without a label; False: take every item, and refuse a file that has labels
     """
     file = Path(path)
     if not file.is_file():
@@ -59,7 +59,7 @@ def read_labels(
 
 
 def joined(found: Mapping[str, Labels]) -> Labels:
-    """The labels of several files as one. A row may be in several of them, with the same label."""
+    """The labels of several files together. A row may be in several files if it has the same label in all."""
     lacking = [file for file, labels in found.items() if labels.values is None]
     if lacking and len(lacking) < len(found):
         raise UserError(f"{lacking[0]} has no column 'label', but other files of labels have one: add it")
@@ -80,7 +80,7 @@ def joined(found: Mapping[str, Labels]) -> Labels:
 def match(
     columns: Mapping[str, Sequence[Any]], file: str, ids: Iterable[Any] | None, n_rows: int, id_column: str | None
 ) -> Labels:
-    """The rows that the columns of a file name, and their labels."""
+    """The rows of the pool that the entries of a file name, and their labels."""
     if not columns:  # an export without tasks
         return Labels(np.empty(0, np.int64), np.empty(0, object))
     key, by_id = _key(columns, ids is not None, id_column, file)
@@ -111,7 +111,7 @@ def match(
         else:
             labelled[row] = first
             outvoted += bool(others)
-    notes = [f"{file}: annotators differ on {outvoted:,} items: their most frequent label counts"] if outvoted else []
+    notes = [f"{file}: annotators differ on {outvoted:,} items: the most frequent label is used"] if outvoted else []
     if ties:
         what = f"annotators are tied on {len(ties):,} items, which stay unlabelled"
         notes.append(f"{file}: {what}: {shortened(ties)}")
@@ -120,7 +120,7 @@ def match(
 
 
 def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
-    """The columns of a file by name, its labels under the name `label`; Label Studio's own ids are left out."""
+    """The columns of a file by name. Labels are in the column `label`; Label Studio's own ids are dropped."""
     suffix = file.suffix.lower()
     columns: dict[str, list[Any]]
     if suffix == ".json":
@@ -154,7 +154,7 @@ def label_columns(file: Path, id_column: str | None) -> dict[str, list[Any]]:
 
 
 def _records(tasks: Any, file: str) -> list[dict[str, Any]]:
-    """The fields of each item in a JSON file; of a task of Label Studio its data and, as label, each annotation."""
+    """A record for each item of a JSON file; for a Label Studio task, one for each annotation, with the task's data."""
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise UserError(f"{file} is not a Label Studio export: {EXPORT}")
     if not any(isinstance(task.get("data"), dict) for task in tasks):
@@ -182,29 +182,29 @@ def _label(value: Any, file: str) -> Any:
 
 
 def _parsed(cell: Any) -> Any:
-    """Several labels in a cell of a table are JSON; one is a word."""
+    """The content of a table's cell: several labels are written as JSON, a single one as plain text."""
     with suppress(ValueError, RecursionError):
         return json.loads(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
     return cell
 
 
 def _joined(results: Any, file: str) -> Any:
-    """The one label in these results, or in the only one, or several as one; None where there is none."""
+    """The label in the results of an annotation; different labels are joined by |; None if there is none."""
     labels = {_label(value, file) for value in (results if isinstance(results, list) else [results])} - {None}
     return labels.pop() if len(labels) == 1 else "|".join(sorted(map(str, labels))) or None
 
 
 def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, file: str) -> tuple[str, bool]:
-    """The column that names the items, and whether it holds ids; else it holds row numbers."""
+    """The column that identifies the items, and whether it holds ids (else row numbers)."""
     named = id_column or "id"
-    if pool_has_ids and {"id", *PICKS} <= columns.keys():  # picks of ours, whatever the pool calls its ids
+    if pool_has_ids and {"id", *PICKS} <= columns.keys():  # our own picks always have ids in `id`
         return "id", True
-    # Ids come first: they stay valid when the pool grows. `id` comes after `row` if the pool names rows otherwise.
+    # Ids come first: they stay valid when the pool grows. But `row` precedes an `id` that is not the pool's id column.
     for name in (named, "row", "id"):
         if name in columns and (pool_has_ids or name == "row"):
             return name, pool_has_ids and (name != "row" or name == named)
     if found := [name for name in (named, "id") if name in columns]:
-        remedy = "name its id column, or give row numbers in a column 'row'"
+        remedy = "name the pool's id column, or give row numbers in a column 'row'"
         raise UserError(f"{file} names items by {found[0]!r}, but the pool was read without ids: {remedy}")
     wanted = f"'row' or {named!r}" if pool_has_ids else "'row'"
     remedy = f"add one that names each item{'' if pool_has_ids else ' by its number, from 0'}"
@@ -214,11 +214,11 @@ def _key(columns: Mapping[str, Any], pool_has_ids: bool, id_column: str | None, 
 def _row(name: Any, row_of_id: Mapping[str, int] | None, n_rows: int, file: str) -> int:
     if row_of_id is not None:
         given, first = str(name), next(iter(row_of_id))
-        # A spreadsheet shows a formula as text behind an apostrophe, and writes 0012 as 12.
+        # --escape-formulas puts ' before some ids, and spreadsheets turn 0012 into 12.
         also = (given.removeprefix("'"), given.zfill(len(first)))
         row = next((row_of_id[one] for one in (given, *also) if one in row_of_id), -1)
         if row < 0:
-            raise UserError(f"{file}: no row of the pool has the id {name!r}: its first is {first!r:.60}")
+            raise UserError(f"{file}: no row of the pool has the id {name!r}: the pool's first id is {first!r:.60}")
         return row
     try:
         row = int(name)

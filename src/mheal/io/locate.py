@@ -1,4 +1,4 @@
-"""The files of a pool: one file, a folder of images, or a pattern of shards."""
+"""Find the files of a pool: one file, a folder of images, or a pattern of shards."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ..runtime.files import reading
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl")
 UNDECODED = (".heic", ".heif", ".jxl", ".svg", ".psd", ".eps", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2")
-IMAGES = (  # those that cannot be decoded are skipped later, and listed
+IMAGES = (  # files that cannot be decoded are skipped later and listed
     *(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".jp2", ".ppm", ".pgm"),
     *(".pbm", ".avif", *UNDECODED),
 )
@@ -57,13 +57,13 @@ def locate(source: str | Path) -> Located:
 
 
 def named_array(source: str | Path) -> tuple[Path, str | None]:
-    """The file that is meant, and the name of the array in it, where one is named: pool.npz:name."""
+    """The file, and the name of the array in it where one is given, as in pool.npz:name."""
     named = re.fullmatch(r"(.+\.npz):([^/\\:]+)", str(source), re.IGNORECASE)
     return (Path(named[1]), named[2]) if named else (Path(source), None)
 
 
 def _folder(folder: Path) -> Located:
-    """The images in a folder and its subfolders, without hidden ones, which file managers leave behind."""
+    """The images in a folder and its subfolders. Hidden files, such as those of file managers, are ignored."""
     files, links = list[Path](), list[str]()
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -93,7 +93,7 @@ def _common_form(files: list[Path]) -> str:
 
 
 def _hint(path: Path) -> str:
-    """What the user may have meant."""
+    """A suggestion for a path that does not exist."""
     with suppress(OSError):
         if close := get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1):
             return f"did you mean {close[0]!r}?"

@@ -31,15 +31,15 @@ def read_pool(
     source : a .npy, .npz (pool.npz:name for one of several arrays), .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file
         (one text in each line), a folder of images, or a pattern of such files (`shards/*.parquet`), which are read in
         the order of their names
-    columns : columns of a table to use as features. By default the embeddings if one column holds lists of numbers,
-        else all numbers, dates, truth values and text columns of at most 20 different values, but no labels, ids,
-        codes and row numbers
-    without : columns of a table that are no features
-    also : columns of a table that are features beside those chosen by default
+    columns : columns of a table to use as features. By default the embeddings if one column holds lists of numbers;
+        else numbers, dates, booleans, and text columns of at most 20 different values. Labels, ids, codes and row
+        numbers are left out
+    without : columns of a table that are not features
+    also : columns of a table to use as features in addition to the default ones
     id_column : the column that names each row; by default one that is named like an id, if its values are all different
     text_column : the column of a table to read as texts; by default its only one, if that is long text
-    target : the column of a table that `read_target` reads labels from; it is no feature. It may also be a file
-    answers : columns of a table that hold labels, and are no features
+    target : the target of `read_target`; if it is a column of a table, that column is not a feature
+    answers : further columns of a table that hold labels; they are not features
     missing : what to do with missing values of a table: "impute", "drop" or "refuse"
     embed : how items become vectors, a name in `mheal.embed.METHODS`
     seed : of the randomized steps of an embedding
@@ -70,7 +70,7 @@ def read_pool(
 def _not_embedded(
     located: Located, name: str, chosen: dict[str, Any], target: str | None, answers: Sequence[str], missing: "Missing"
 ) -> Source:
-    """What the files hold; `chosen` are the columns of a table, which nothing else has."""
+    """The content of the files, not embedded yet. `chosen` are options about columns, which only tables have."""
     files = located.files
     if located.form in TABLES:
         from .tables import read_table
@@ -88,7 +88,7 @@ def _not_embedded(
 
 
 def _read_lines(files: Sequence[Path]) -> Source:
-    """Texts, one in each line, so that row i is line i + 1; empty lines at the end of a file are no rows."""
+    """Texts, one per line: row i of a file is its line i + 1. Empty lines at the end of a file are ignored."""
     import polars as pl
 
     from .tables import not_empty, read_text

@@ -25,12 +25,12 @@ from .source import Source
 from .tables import on_disk, read_columns, scan
 
 SLICE = 1 << 26  # bytes of rows that are read at a time
-PART = 1 << 26  # bytes of float32 that are enough for a partition: smaller row groups of a file are read together
-TEXT = 8  # numbers that take as much memory as a short text
+PART = 1 << 26  # bytes of float32 in a partition: smaller row groups of a file are merged up to this size
+TEXT = 8  # a short text takes as much memory as this many numbers
 
 
 def unread(files: Sequence[Path], schema: Schema, X: Any = None, where: str = "") -> Source:
-    """The shards as a pool whose ids and cells are read when they are needed, as is X, which may come later."""
+    """The shards as a pool whose ids and cells are read when they are needed. X may be given later."""
     ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
     rows = sum(map(row_count, files)) if X is None else len(X)
     features = f"{schema.description}{where}"
@@ -42,12 +42,12 @@ def stream_shards(
     without: Sequence[str] = (), also: Sequence[str] = (), id_column: str | None = None, answers: Sequence[str] = (),
     check: Callable[[tuple[int, int], np.dtype[Any]], None] | None = None, slice_bytes: int = SLICE,
 ) -> Source:  # fmt: skip
-    """The shards as a pool in the checkpoint's folder. An interrupted run resumes with the next shard.
+    """Copy the shards into one array in the checkpoint's folder. An interrupted run resumes with the next shard.
 
-    Features are those of `read_pool`, but text is refused: its values would have to be counted before they could be
-    encoded. Ids may repeat.
+    Features are chosen as by `read_pool`, but text columns are refused, since encoding needs all their values first.
+    Ids are not checked and may repeat.
 
-    check : called with the pool's shape and type before anything is written, to refuse it; float64 may become float32
+    check : called with the shape and type of the array before it is written; it may raise. float64 may become float32
     """
     schema = choose(on_disk(files, name), columns, without, also, id_column, answers=answers)
     starts = [0, *accumulate(map(row_count, files))]
@@ -89,8 +89,8 @@ def read_on_cluster(
 ) -> Source:  # fmt: skip
     """The shards, in the order of their names, as a pool whose X is a Dask array; rows are read when they are needed.
 
-    X is float32 where that holds every number of its columns' types, else float64. Features are those of `read_pool`,
-    but that text is refused.
+    X is float32 if that type holds all values of the columns' types exactly, else float64. Features are chosen as by
+    `read_pool`, but text columns are refused.
     """
     from dask import array as da
     from dask import delayed
@@ -117,7 +117,7 @@ def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, with
 
 
 def _parts(file: Path, width: int, part_bytes: int) -> list[tuple[int, int]]:
-    """First row and number of rows of each partition: whole row groups of the file, small ones together."""
+    """First row and number of rows of each partition: whole row groups of the file; small ones are merged."""
     from pyarrow.parquet import read_metadata
 
     with reading(file):
@@ -135,7 +135,7 @@ def _parts(file: Path, width: int, part_bytes: int) -> list[tuple[int, int]]:
 
 
 def _read(file: str, start: int, rows: int, schema: Schema) -> npt.NDArray[Any]:
-    """These rows as an array. Missing values become NaN, which is refused later by its row in the pool."""
+    """These rows as an array. Missing values become NaN; a later check refuses NaN and names the row in the pool."""
     frame = read_columns(Path(file), schema.names, start, rows)
     return feature_array(frame, schema, Path(file).name, start, refuse=False)
 

@@ -1,4 +1,4 @@
-"""Contact sheets: a page that shows the picks, as one HTML file that needs no other."""
+"""Contact sheets: the picks as one self-contained HTML page."""
 
 import io
 from base64 import b64encode
@@ -26,11 +26,11 @@ LONG = 1000  # characters of a text that are shown at once
 def contact_sheet(picks: "Selection", source: Source) -> str:
     """An HTML page with the image, text or cells of each pick, its rank, its name, and why it was picked.
 
-    Each pick has a heading, for screen readers to go to. The rest of a long text opens by mouse or keyboard.
+    Each pick has a heading, for navigation by screen reader. The rest of a long text opens by mouse or keyboard.
     """
     contents: list[Any] = shown(source, picks.indices)
     if not any(contents):
-        raise UserError("a page shows images, texts or tables, and this pool has none: use csv, parquet or jsonl")
+        raise UserError("this pool has no images, texts or cells to show on a page: use csv, parquet or jsonl")
     kind = source.kind if source.items else "rows"
     if kind == "images":
         from ..embed.pixels import in_chunks, opened
@@ -57,14 +57,14 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
 
 
 def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
-    """What a person sees of these rows of X, to label them: an image file, a text or cells, but no labels."""
+    """What an annotator sees of these rows of X: an image file, a text or cells, without labels."""
     if source.items is not None:
         return [{source.kind.removesuffix("s"): source.items[row]} for row in rows.tolist()]
     return cells_of(source, rows).to_dicts() or [{} for _ in rows]
 
 
 def cells_of(source: Source, rows: npt.NDArray[np.int64]) -> polars.DataFrame:
-    """The cells of these rows of X, or their texts, but no labels; without columns for images and arrays."""
+    """The cells of these rows of X, or their texts, without labels; a frame without columns for images and arrays."""
     if source.cells is not None:
         return source.cells[rows.tolist()]
     if source.kind == "texts" and source.items is not None:

@@ -18,21 +18,21 @@ Kind = Literal["vectors", "table", "images", "texts"]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A pool read from files: row i of X is items[i], and ids[i] unless rows were left out.
+    """A pool read from files. Row i of X belongs to items[i] and, unless rows were left out, to ids[i].
 
-    X : (rows, columns) of numbers; for one .npy file its memory map, of whatever real type it was saved in; on a
-        cluster a Dask array. Until they are embedded, images are their files here, and texts themselves
-    features : what the columns of X are, in a line
-    ids : the values of `id_column`, or image paths relative to their folder; None where rows have no names. Those of
-        shards stay in their files until they are needed
-    items : what a person would look at: image files or texts; None for vectors and tables
-    skipped : (file, reason) of the images that could not be read; they are no rows of X
-    target : the values of the target column, if there is one; like ids, of all rows of the files
-    rows : the number of each row of X in its files, of which there are `n_in_files`, where rows were left out
-    cells : the columns of a table in memory as they were read, but for those that hold labels
-    answers : columns of a table that hold labels, which nobody who labels may see
-    notes : what was done with missing values and empty texts, a line each
-    advice : how to get better features, a line
+    X : (rows, columns) of numbers: an array, the memory map of a single .npy file in its own type, or on a cluster a
+        Dask array. Before they are embedded, X holds the image files or the texts
+    features : what the columns of X are, in one line
+    ids : the values of `id_column`, or image paths relative to their folder; None if rows have no ids. Ids of shards
+        are read when they are needed
+    items : the image files or texts; None for vectors and tables
+    skipped : (file, reason) of the images that could not be read; they have no row in X
+    target : the values of the target column, if there is one; like ids, one for each row of the files
+    rows : the number in the files of each row of X, if rows were left out; the files have `n_in_files` rows
+    cells : the columns of a table in memory as they were read, without those that hold labels
+    answers : columns of a table that hold labels; they are not shown to annotators
+    notes : what was done with missing values and empty texts, one line each
+    advice : how to get better features, in one line
     """
 
     X: Any

@@ -1,6 +1,6 @@
-"""The one place where tables are read: CSV, TSV, Excel, JSONL and Parquet files, as pools, frames, or left on disk.
+"""Read tables from CSV, TSV, Excel, JSONL and Parquet files: as pools, as frames, or left on disk.
 
-The encoding and the separator of a text file are found out, and errors name the line that is wrong.
+The encoding and the separator of a text file are detected, and errors name the faulty line.
 """
 
 import csv
@@ -29,12 +29,12 @@ from .locate import named_array
 from .source import Kind, Source
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "|"}
-SAMPLE = 1 << 16  # bytes from which the separator is found out
-ALIKE = 0.9  # share of the lines that must have as many cells as most
-NUMBERS = r"^[-+0-9.,;|\seE]*\d[-+0-9.,;|\seE]*$|^([-+]?[0-9.]+[,;|\s]\s*){2,}\S*$"  # lines of numbers, and a last word
+SAMPLE = 1 << 16  # bytes at the start of a file in which the separator is detected
+ALIKE = 0.9  # share of lines with as many cells as the first, or share of texts that are numbers
+NUMBERS = r"^[-+0-9.,;|\seE]*\d[-+0-9.,;|\seE]*$|^([-+]?[0-9.]+[,;|\s]\s*){2,}\S*$"  # numbers, perhaps a last word
 EXCEL = re.compile(rb"^(\xef\xbb\xbf)?sep=.\r?\n", re.IGNORECASE)  # a first line that tells Excel the separator
-ZEROS = re.compile(r"\s*0\d+\s*$")  # codes, whose zeros are part of them
-WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins, which Excel calls Unicode text
+ZEROS = re.compile(r"\s*0\d+\s*$")  # codes with leading zeros
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, which Excel calls Unicode text
 
 
 def read_table(
@@ -78,9 +78,9 @@ def read_table(
 
 
 def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.int64] | None, list[str]]:
-    """The texts that are not empty; the rows they are in, None for all; and a note that lists the other rows.
+    """The texts that are not empty, their rows (None for all), and a note that lists the empty ones.
 
-    "Texts" that are numbers are refused.
+    Lines of numbers are refused: they are a table, not texts.
     """
     if texts.dtype != pl.String:
         raise UserError(f"{where} holds {texts.dtype}, not text")
@@ -98,7 +98,7 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
 
 
 def _whole_numbers(column: pl.Series) -> pl.Series:
-    """A column that was read as text, as whole numbers where it holds nothing else: 7 is a number, 007 is a name."""
+    """A text column as whole numbers, if that changes no value: 7 is a number, 007 remains text."""
     if column.dtype != pl.String:
         return column
     numbers = column.cast(pl.Int64, strict=False)
@@ -136,7 +136,7 @@ def read_frame(file: Path, as_text: Sequence[str] = (), most: int = -1, notes: l
     """The rows of one file. Columns named in `as_text` are not parsed: an id 007 stays 007.
 
     most : how many bytes of a text file are read; by default all
-    notes : gets a line about the separator, where it is not the one that the name of the file says
+    notes : a line is added if the separator is not the one that the suffix of the file implies
     """
     suffix = file.suffix.lower()
     with reading(file):
@@ -180,7 +180,7 @@ def read_text(file: Path) -> str:
 
 
 def _as_utf8(content: bytes) -> bytes:
-    """Text as UTF-8, from UTF-16 if it begins so, else from Windows' Western European, which holds Latin-1."""
+    """Text converted to UTF-8: from UTF-16 if it has a byte order mark; from Windows-1252 if it is not UTF-8."""
     if content.startswith(WIDE):
         return content.decode("utf-16", errors="replace").encode()
     if (at := content.find(b"\0")) >= 0:
@@ -194,9 +194,9 @@ def _as_utf8(content: bytes) -> bytes:
 
 
 def _read_delimited(content: bytes, usual: str, as_text: Sequence[str], notes: list[str] | None) -> pl.DataFrame:
-    """The rows of CSV or TSV; columns `as_text` and those of codes and ids are not parsed: 01234 stays so.
+    """The rows of CSV or TSV. Columns in `as_text` and those of codes and ids stay text: 01234 keeps its zero.
 
-    usual : the separator where none splits the lines
+    usual : the separator to assume if none splits the lines
     """
     content = EXCEL.sub(b"", content if b"\n" in content else content.replace(b"\r", b"\n"), count=1)
     sample = content[:SAMPLE].decode("utf-8-sig", errors="replace")
@@ -219,11 +219,11 @@ def _read_delimited(content: bytes, usual: str, as_text: Sequence[str], notes: l
         raise ValueError(f"two columns are called {twice[0].removesuffix('_duplicated_0')!r}: rename one")
     frame = frame.rename(str.strip)
     written = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series().arg_true()
-    return frame.head(int(written[-1]) + 1 if len(written) else 0)  # empty lines at the end of the file are no rows
+    return frame.head(int(written[-1]) + 1 if len(written) else 0)  # without empty lines at the end of the file
 
 
 def _separator_of(sample: str, usual: str) -> str:
-    """The separator that splits nearly all lines into as many cells, else most lines; of several the one with most."""
+    """The separator that splits most lines: preferably into equally many cells, and then into the most cells."""
     lines = sample.splitlines()[: -1 if len(sample) >= SAMPLE else None]  # the last one may be cut
     best, most = usual, (False, 1)
     for separator in dict.fromkeys([usual, *SEPARATORS]):
@@ -252,9 +252,9 @@ def _refuse_row(content: bytes, separator: str) -> None:
 
 
 def _is_header(lines: list[list[str]]) -> bool:
-    """Whether the first line names the columns. Numbers are data, except 0, 1, 2 … or 1, 2, 3 …, which number them.
+    """Whether the first line is a header. Numbers are data, unless they count the columns from 0 or 1.
 
-    A line with fractions is data if all words in it come again in their columns.
+    A line with fractions and words is data if each word occurs again in its column.
     """
     cells = [cell.strip() for cell in lines[0]] if lines else []
     numbers = pl.Series(cells, dtype=pl.String).cast(pl.Float64, strict=False).to_list()

@@ -16,15 +16,15 @@ from .locate import TABLES, named_array
 from .source import Source
 from .tables import read_text
 
-FOLDER = "folder"  # the target of images that lie in one folder for each class
+FOLDER = "folder"  # the target of images that are sorted into a folder for each class
 FORMS = f".npy, .npz:NAME, .txt (one label in each line), {', '.join(TABLES)} or Label Studio's .json"
 
 
 def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], str]:
-    """The rows of the pool that have a label, ascending; their labels; and where these are from.
+    """The labelled rows of the pool, ascending; their labels; and a description of where the labels come from.
 
-    target : the column that `read_pool` was given as target, an array in the pool's .npz file, "folder" for images
-        (the first on their path), or a file: an array, one label in each line, or a table (with `row` or id, or not)
+    target : the column given to `read_pool` as target; an array in the pool's .npz file; "folder": the first folder in
+        each image's path; or a file: an array, one label per line, or a table, with or without `row` or id
     """
     values, description = _values(target, Path(pool).name, source)
     if any(isinstance(value, list | dict) for value in values):
@@ -47,7 +47,7 @@ def read_target(target: str, pool: str | Path, source: Source) -> tuple[npt.NDAr
 
 
 def _values(target: str, pool: str, source: Source) -> tuple[Sequence[Any], str]:
-    """The label of each row, where there is one, and where the labels are from."""
+    """The label of each row, if it has one, and a description of where the labels come from."""
     if source.target is not None:
         return source.target, f"{pool}, column {target!r}"
     if source.kind == "images" and target == FOLDER:

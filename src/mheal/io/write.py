@@ -1,4 +1,4 @@
-"""The one place where picks become files: tables, Label Studio tasks, or a page that shows them."""
+"""Write picks as a table, as Label Studio tasks, or as an HTML page."""
 
 import io
 import re
@@ -39,10 +39,10 @@ def render(picks: "Selection", source: Source, form: str, escape_formulas: bool 
     if form == "label-studio":
         return tasks(picks, source)
     frame = picks_frame(picks, source)
-    if form != "parquet":  # a line of text holds neither pictures nor, in CSV, lists
+    if form != "parquet":  # text formats cannot hold binary cells, and CSV no lists
         held = [n for n, t in frame.schema.items() if t != pl.Binary and not (form == "csv" and t.is_nested())]
         frame = frame.select(held).with_columns(durations().dt.total_microseconds() / 1e6)  # in seconds
-    if escape_formulas and form == "csv":  # text and names of columns that a spreadsheet would run as a formula
+    if escape_formulas and form == "csv":  # cells and column names that a spreadsheet would run as a formula
         frame = frame.with_columns(pl.col(pl.String).str.replace(FORMULA, "'$1"))
         frame = frame.rename(lambda name: re.sub(FORMULA, r"'\1", name))
     return table_bytes(frame, form)
@@ -58,7 +58,7 @@ def table_bytes(frame: pl.DataFrame, form: str) -> bytes:
 def picks_frame(picks: "Selection", source: Source) -> pl.DataFrame:
     """The picks with the cells of their rows or their text, and an empty last column `label` to fill in.
 
-    Labels of the pool are not among the cells. A column of it that is called as one of ours is renamed.
+    Labels in the pool are left out. A column of the pool that has the name of one of ours is renamed.
     """
     frame = picks.to_frame().with_columns(pl.Series("row", source.numbers(picks.indices)))
     if (ids := source.ids_of(picks.indices)) is not None:
