@@ -156,7 +156,7 @@ CASES = [
     (
         None,
         "select digits.npy -b 3 --rerun picks.csv.mheal.json",
-        "--rerun takes --budget from the record: leave that out",
+        "--rerun takes --budget from the record: leave it out",
     ),
     (
         None,

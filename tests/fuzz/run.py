@@ -23,7 +23,7 @@ sys.path[:0] = [str(Path(__file__).parent.parent)]
 from fuzz.damage import damaged  # noqa: E402
 from fuzz.readers import READERS  # noqa: E402
 from mheal.exceptions import LONGEST, UserError  # noqa: E402
-from mheal.runtime.native import last_words  # noqa: E402
+from mheal.runtime.native import exit_on_native_errors  # noqa: E402
 
 GAVE_UP = 77  # exit status where a library ended the process, which the command reports in a line
 
@@ -112,7 +112,7 @@ def main() -> int:
     parser.add_argument("--stop", type=float, help="in this process, until then")
     given = parser.parse_args()
     if given.stop is not None:
-        with last_words(GAVE_UP):
+        with exit_on_native_errors(GAVE_UP):
             return int(read_all(given.seed, given.first, given.stop, given.keep, given.only) > 0)
     count, gave_up, failures = campaign(given.seed, given.seconds, given.keep, given.only)
     print("\n".join(failures))

@@ -88,8 +88,8 @@ def test_an_abort_while_stderr_is_held_back_is_one_line():
     code = """
 import os
 from mheal.runtime.files import reading
-from mheal.runtime.native import last_words
-with last_words(7), reading("a.parquet"):
+from mheal.runtime.native import exit_on_native_errors
+with exit_on_native_errors(7), reading("a.parquet"):
     os.abort()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mheal.runtime.native import last_words
+from mheal.runtime.native import exit_on_native_errors
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a system without SIGBUS")
 CUT_WHILE_IN_USE = """
 import os, sys
 import mheal.cli.pick as pick
 from mheal.cli import main
-pick.say_source = lambda pool, source, console: os.truncate(pool, 4096)
+pick.print_source = lambda pool, source, console: os.truncate(pool, 4096)
 sys.exit(main(["select", "pool.npy", "-b", "5"]))
 """
 
@@ -44,7 +44,7 @@ def test_a_damaged_file_on_which_a_library_gives_up_gets_one_line(tmp_path):
 
 
 def test_handlers_are_put_back():
-    code = "import os; from mheal.runtime.native import last_words\nwith last_words(2): pass\nos.abort()"
+    code = "import os; from mheal.runtime import native\nwith native.exit_on_native_errors(2): pass\nos.abort()"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGABRT
-    with last_words(2):
+    with exit_on_native_errors(2):
         pass

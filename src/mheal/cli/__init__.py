@@ -1,4 +1,4 @@
-"""The command line, `mheal COMMAND`: each file translates the words of one command into arguments of the library."""
+"""The command line, `mheal COMMAND`: each file translates the options of a command into calls of the library."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ import typer
 
 from .._version import __version__
 from ..exceptions import UserError
-from ..runtime.native import last_words
+from ..runtime.native import exit_on_native_errors
 from .compare import compare
 from .console import harmless
 from .demo import demo
@@ -68,20 +68,20 @@ def _options(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mheal` and return its exit status: 2 for a user's mistake, 1 for a bug, 130 for ctrl-C."""
     args = list(sys.argv[1:] if argv is None else argv)
-    words = [arg for arg in args if arg != "--debug"]  # wherever it stands: people add it to the line that failed
+    words = [arg for arg in args if arg != "--debug"]  # anywhere, such as at the end of a command that failed
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal of cp1252 cannot show is spelled out
+        if isinstance(stream, TextIOWrapper):  # escapes characters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        with last_words(MISTAKE):
+        with exit_on_native_errors(MISTAKE):
             status = app(words, prog_name="mheal", standalone_mode=False) or 0
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BrokenPipeError:  # as of `mheal … | head`, which needs no more
+    except BrokenPipeError:  # such as in `mheal … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except Exception as raised:
-        at_eof = isinstance(raised, typer.Abort)  # what Typer makes of any EOFError, as if it were ctrl-D
+        at_eof = isinstance(raised, typer.Abort)  # Typer replaces any EOFError by this, as if it were ctrl-D
         error = raised.__cause__ or raised if at_eof else raised
         if "--debug" in args:
             traceback.print_exc()

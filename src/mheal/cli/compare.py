@@ -1,4 +1,4 @@
-"""`mheal compare`: does it beat random on data of this kind, and how many labels does it save?"""
+"""`mheal compare`: whether a strategy beats random on data of this kind, and how many labels it saves."""
 
 import hashlib
 import json
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Unit = tuple[str, int]  # strategy, seed
 BUDGETS = (10, 20, 50, 100, 200)
 TARGET = (
-    "The labels: a column, an array of the .npz file, the word folder if each class of images has one, or a file "
+    "The labels: a column, an array of the .npz file, the word folder if images are sorted by class, or a file "
     "(.npy, .npz:NAME, .txt, .csv, .tsv, .parquet, .jsonl)."
 )
-STRATEGIES = "Names, or all: those that train no network of their own. random is always added."
-STEPS = "Numbers of labels to compare at. Default: 10 to 200, at most half the pool."
-METRIC = "What is measured: accuracy, balanced_accuracy, f1_macro, or another scorer of scikit-learn."
+STRATEGIES = "Names, or all, which leaves out those that train a network. random is always added."
+STEPS = "Numbers of labels at which to compare. Default: 10 to 200, at most half the pool."
+METRIC = "Metric: accuracy, balanced_accuracy, f1_macro, or another scorer of scikit-learn."
 OUT = Path("compare")
 FILES = ("curves.csv", "curves.png", "report.html")
 SETTINGS = "settings.json"  # the record of the files in the folder
-FREE = ("mheal", "pool", "target", "strategies", "seeds", "seed")  # runs in one folder may differ in these
+FREE = ("mheal", "pool", "target", "strategies", "seeds", "seed")  # settings in which runs in one folder may differ
 DEFAULT_SCALING = "rows of unit length as they are, others by standardised columns"
 
 
@@ -48,7 +48,7 @@ def compare(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out on labelled data whether picking beats random, and by how much.
+    """Measure on labelled data whether strategies beat random picks, and by how much.
 
     In each split of the data, the labels are hidden, each strategy picks rows to label, and a model is trained on them
     and tested on held-out rows. Prints the metric, labels saved and paired tests against random, and writes curves.csv,
@@ -65,7 +65,7 @@ def compare(
     from ..io.locate import named_array
     from ..io.targets import read_target
     from ..runtime.progress import as_progress
-    from .pool import answers_in, counted, inputs, read, say_labels, say_source, usable
+    from .pool import answers_in, counted, inputs, print_labels, print_source, read, usable
 
     console = messages(quiet)
     chosen, wanted = _strategies(strategies), _budgets(budgets)
@@ -97,13 +97,13 @@ def compare(
     steps = sorted({*(usual if wanted is None else wanted), *(labels for each in measured.values() for labels in each)})
     settings["budgets"] = steps
     units = [(name, split) for split in splits for name in chosen]
-    # A unit that was measured at other budgets runs again, since some strategies learn between two budgets.
+    # A run with other budgets is repeated, since some strategies learn from the labels at each budget.
     done = {unit for unit in units if measured.get(unit) == steps}
     todo = runs(X, labels, chosen, steps, estimator, splits, metric, max_pool=max_pool, done=done)
 
-    # Everything is checked: from here on there are messages, and files.
-    say_source(pool, source, console)
-    say_labels(described, labels, console)
+    # All checks are done: only now messages are printed and files written.
+    print_source(pool, source, console)
+    print_labels(described, labels, console)
     if missing:
         console.print(f"{described}: {missing:,} rows without a label are left out")
     if kept:
@@ -111,7 +111,7 @@ def compare(
     if wanted is not None and len(steps) > len(set(wanted)):
         console.print(f"{out}: its runs are for {', '.join(map(str, steps))} labels; for fewer, choose another --out")
     with outputs.writing(about=settings):
-        pass  # the settings come first, so that no runs are without them
+        pass  # written first, so that runs never lack their settings
     count = len(done)
     try:
         with as_progress(True, console) as progress:
@@ -141,7 +141,7 @@ def compare(
 
 
 def _strategies(listed: str) -> list[str]:
-    """The strategies that were named, and random, against which everything is measured."""
+    """The strategies that were named, and random, with which they are compared."""
     from ..strategies import get
     from ..strategies import names as known
 
@@ -151,7 +151,7 @@ def _strategies(listed: str) -> list[str]:
     if not chosen:
         raise UserError("--strategies is empty: name at least one (`mheal strategies` lists them), or leave it out")
     for name in chosen:
-        get(name)  # refuses what is no strategy
+        get(name)  # raises an error for an unknown strategy
     return list(chosen | {"random": None})
 
 
@@ -164,7 +164,7 @@ def _budgets(listed: str | None) -> list[int] | None:
 
 
 def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
-    """The finished runs in the folder, by unit; refuses a folder with runs of other settings."""
+    """The finished runs in the folder, by strategy and seed; refuses runs with other settings."""
     from ..evaluate import Curves
 
     if not (file := folder / FILES[0]).exists():
@@ -188,7 +188,7 @@ def _found(folder: Path, settings: dict[str, Any]) -> dict[Unit, list["Row"]]:
 
 
 def _save(units: dict[Unit, list["Row"]], strategies: list[str], file: Path) -> None:
-    """Write the whole file again, sorted by seed and strategy: a kill at any moment leaves a file of complete units."""
+    """Rewrite the whole file, sorted by seed and strategy. A kill at any moment leaves only complete runs."""
     from ..evaluate import Curves
 
     place = {name: at for at, name in enumerate(strategies)}

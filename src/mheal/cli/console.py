@@ -9,31 +9,31 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-# What a terminal obeys instead of showing it, and halves of characters, as names of files may hold.
-OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, which a terminal executes, and lone surrogates, which occur in names of files.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def harmless(text: str) -> str:
-    """Text from a file with its control characters spelled out: \\x1b."""
-    return OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Text with its control characters escaped, as in \\x1b."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class _Harmless(Console):
-    """A console that spells out control characters."""
+    """A console that escapes control characters."""
 
     def print(self, *objects: Any, **how: Any) -> None:
         super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **how)
 
 
 def messages(quiet: bool) -> Console:
-    """Where messages go: stderr, so that stdout is free for data."""
+    """The console for messages: stderr, so that stdout can carry data."""
     return _Harmless(stderr=True, quiet=quiet, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
 
 def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]], sentences: Iterable[str]) -> None:
-    """Results for people, on stdout: tables of numbers, each below its title, then sentences.
+    """Print tables, each below its title, and then sentences, on stdout.
 
-    Where stdout is no terminal, tables are as wide as they need. Columns of words are aligned to the left.
+    If stdout is not a terminal, tables are as wide as needed. Columns of words are aligned to the left.
     """
     console = _Harmless(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else 200)
     for title, heads, rows in tables:
@@ -49,7 +49,7 @@ def show_report(tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str
 
 
 def show_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A list of things by name, each with some words about it."""
+    """Print a table without borders: names and their descriptions."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for at, head in enumerate(heads):
         table.add_column(head, overflow="fold", no_wrap=at == 0)
@@ -59,5 +59,5 @@ def show_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def size(n_bytes: float) -> str:
-    """Bytes for people: 1.5 GB, 240 MB."""
+    """A number of bytes as text: 1.5 GB, 240 MB."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"

@@ -1,4 +1,4 @@
-"""What reading and picking cost: memory, with the limit of `--max-memory`, and time, with `--forecast`."""
+"""Estimates of the memory (for `--max-memory` and `--forecast`) and time (for `--forecast`) of reading and picking."""
 
 import math
 from collections.abc import Callable
@@ -24,27 +24,27 @@ from ..strategies import get
 from ..validation import as_budget, working_dtype
 from .console import size
 from .options import Request
-from .pool import read, say_source
+from .pool import print_source, read
 
 READER = 60_000_000  # bytes that Polars itself takes
 READING = 4  # peak of reading Parquet files, as a multiple of the bytes of their columns
-COPIES, CELL = 2, 16  # of a text file and of its columns in memory, and bytes for each number in X; both measured
+COPIES, CELL = 2, 16  # peak as a multiple of a text file and its columns; bytes per number in X; both measured
 WORDS, EMBEDDED = 16, 1_200  # TF-IDF takes this multiple of the bytes of the texts, and this many bytes a text
-IMAGE, PIXEL = 50_000, 8  # bytes of an image at its common size, and of a pixel that is decoded
+IMAGE, PIXEL = 50_000, 8  # bytes per image at the common size, and per pixel while it is decoded
 SHEET = 8  # peak of reading a workbook, as a multiple of its XML
-FIRST = 1 << 18  # bytes of the first rows, from which text files are judged
-ROW_NUMBERS, ROW_FLOATS = 16, 5  # picking keeps for each row whole numbers of this many bytes, and this many floats
-SCRATCH = 50_000_000  # bytes of buffers, whatever the pool
-MODEL, MODEL_ROW = 200_000_000, 16  # bytes that a model takes to predict a part of the pool, and for each row
-MARGIN = 1.1  # what a process has in memory differs from run to run
-SMALL, MEDIUM, LARGE = 2_000, 20_000, 80_000  # rows on which time is measured
-SHARE, TINY = 8, 100  # a sample is at most this part of the pool, unless that is tiny;
-PICKED = 2  # the picks are at most this part of the sample
-LITTLE = 60.0  # seconds of which an upper bound will do
+FIRST = 1 << 18  # bytes at the start of a text file from which its memory is estimated
+ROW_NUMBERS, ROW_FLOATS = 16, 5  # for each row picking stores this many bytes of integers, and this many floats
+SCRATCH = 50_000_000  # bytes of buffers for any pool
+MODEL, MODEL_ROW = 200_000_000, 16  # bytes for a model's predictions: for a part of the pool, and for each row
+MARGIN = 1.1  # memory in use differs from run to run
+SMALL, MEDIUM, LARGE = 2_000, 20_000, 80_000  # numbers of rows on which time is measured
+SHARE, TINY = 8, 100  # a sample is at most 1/SHARE of the pool, but may always have TINY rows
+PICKED = 2  # picks are at most 1/PICKED of the sample
+LITTLE = 60.0  # seconds up to which an upper bound is precise enough
 
 
 def bytes_to_read(found: Located) -> int:
-    """At most about how many bytes reading a pool takes; 0 for a single .npy file, which is mapped."""
+    """About how many bytes reading a pool takes at most; 0 for a single .npy file, which is memory-mapped."""
     files, total = found.files, sum(file.stat().st_size for file in found.files)
     if found.form == ".npy":
         return 0 if len(files) == 1 else 2 * total
@@ -71,7 +71,7 @@ def bytes_to_read(found: Located) -> int:
 
     try:
         frame = read_frame(files[0], most=FIRST)
-    except UserError:  # the last of the first rows is cut; other errors come when all are read
+    except UserError:  # the last line may be cut; real errors are raised when all is read
         return READER + WORDS * total
     different = [column.n_unique() for column in frame if column.dtype == pl.String]
     width = frame.width - len(different) + sum(count for count in different if count <= MAX_CATEGORIES)
@@ -81,7 +81,7 @@ def bytes_to_read(found: Located) -> int:
 
 
 def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bool = False) -> int:
-    """Bytes that picking needs besides what the process has now; a memory-mapped pool itself can be given back."""
+    """Bytes that picking needs in addition to those in use. Pages of a memory-mapped pool can be freed."""
     rows, columns = shape
     dtype = np.dtype(dtype)
     floats = np.dtype(working_dtype(dtype)).itemsize
@@ -95,7 +95,7 @@ def needed(shape: tuple[int, ...], dtype: npt.DTypeLike, mapped: bool, model: bo
 def refuse_small_limit(
     limit: int, present: int, shape: tuple[int, ...], *dtypes: npt.DTypeLike, mapped: bool, model: bool = False
 ) -> None:
-    """Refuse a limit that is too small for each of these types of numbers, `present` bytes being in memory now."""
+    """Refuse a limit that is too small for every one of these dtypes. `present` : bytes in use now."""
     totals = [present + needed(shape, dtype, mapped, model) for dtype in dtypes]
     if min(totals) > limit:
         about = f"picking from {shape[0]:,} rows takes about {size(max(totals))}"
@@ -103,13 +103,13 @@ def refuse_small_limit(
 
 
 def _enough(total: int) -> str:
-    """A limit somewhat above this many bytes."""
-    digit = 10**8 if MARGIN * total >= 1e9 else 10**6  # the last that is shown
+    """This many bytes plus a margin, rounded up, as text."""
+    digit = 10**8 if MARGIN * total >= 1e9 else 10**6  # the last digit that is shown
     return size(math.ceil(MARGIN * total / digit) * digit).replace(" ", "")
 
 
 def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
-    """The Parquet files of the pool, if they would not fit into memory; other large files are refused."""
+    """The Parquet files of the pool if it does not fit into memory. Other files that do not fit are refused."""
     found = locate(pool)
     taken = bytes_to_read(found)
     reading = present + taken
@@ -127,7 +127,7 @@ def shards_to_stream(pool: str, limit: int, present: int) -> list[Path]:
 
 
 def print_forecast(request: Request, console: Console) -> None:
-    """Measure picking on samples, and print what picking from the pool takes."""
+    """Time picking on samples, and print the estimated time and memory for the pool."""
     strategy = get(request.strategy)
     if request.device not in (None, "cpu") or request.proba is not None or request.estimator is not None:
         raise UserError("--forecast measures the CPU without a model: leave out --device, --proba and --estimator")
@@ -135,7 +135,7 @@ def print_forecast(request: Request, console: Console) -> None:
         raise UserError(f"--forecast measures picking without a model: {request.strategy} needs one or labels")
     shards = _first_rows(request)
     source = shards or read(request, console, request.seed)
-    say_source(request.pool, source, console)
+    print_source(request.pool, source, console)
     X, n = source.X, source.n_rows if source.rows is None else len(source.rows)
     budget = as_budget(request.count(n), n)
     mapped = memory_map(X) is not None
@@ -171,7 +171,7 @@ def _first_rows(request: Request) -> Source | None:
     from ..tables.features import feature_array, fits_float32
     from ..tables.schema import choose
 
-    with suppress(UserError):  # text must be read to be counted, and what is wrong is found then
+    with suppress(UserError):  # the pool is read as a whole instead, which also reports errors
         pool = unread(found.files, schema := choose(on_disk(found.files, request.pool), **request.features))
         rows = pl.concat([scan(file).select(schema.names) for file in found.files], how="vertical_relaxed")
         if len(first := rows.head(LARGE).collect()):
@@ -181,7 +181,7 @@ def _first_rows(request: Request) -> Source | None:
 
 
 class Estimate(NamedTuple):
-    """Seconds, how many rows they were measured on, and whether they are an upper bound."""
+    """Seconds, the number of rows on which they were measured, and whether they are an upper bound."""
 
     seconds: float
     measured: int
@@ -189,17 +189,17 @@ class Estimate(NamedTuple):
 
 
 def estimate(measure: Callable[[int, int], float], rows: int, budget: int, quadratic: bool) -> Estimate:
-    """The time of picking `budget` of so many rows, from samples as small as will do.
+    """The estimated time of picking `budget` of this many rows, from samples as small as possible.
 
-    measure : the seconds for a number of rows and of picks
-    quadratic : whether time grows with the square of the rows as long as they are few: small samples then say little
+    measure : returns the seconds for a number of rows and a number of picks
+    quadratic : whether time grows with the square of the rows while they are few; the smallest sample is then skipped
 
-    Time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
+    Assumes that time grows at most linearly with the picks and, from MEDIUM rows on, with the rows.
     """
     limit = min(max(rows // SHARE, TINY), rows)
     sizes = sorted({min(most, limit) for most in ((MEDIUM,) if quadratic else (SMALL, MEDIUM))})
     taken: dict[int, float] = {}
-    measure(min(SMALL, limit), min(budget, TINY // PICKED))  # it may compile
+    measure(min(SMALL, limit), min(budget, TINY // PICKED))  # kernels may be compiled
     for measured in [*sizes, LARGE] if limit >= LARGE else sizes:
         n = min(budget, -(-measured // PICKED))
         taken[measured] = measure(measured, n) * budget / n

@@ -1,4 +1,4 @@
-"""`mheal demo`: does it beat random on scikit-learn's digits? A table, two pictures, the raw numbers."""
+"""`mheal demo`: compare picks of scikit-learn's digits with random ones, in a table, two pictures and raw numbers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def demo(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Pick digits to label in four ways, train the same model on each, and compare.
+    """Pick digits to label by four strategies, train the same model on each set of picks, and compare.
 
     With --files: writes digits.csv, digits.npy, labels.csv, proba.npy, a folder of images and texts.txt, on which the
     examples in the help of all commands run. Other files are never overwritten.

@@ -16,12 +16,12 @@ def embed(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Turn a pool into vectors once, to use them many times.
+    """Turn a pool into vectors, to use them many times.
 
-    Row i of the file is item i of the pool, without the items that are left out. A .parquet file also holds the names
+    Row i of the file is item i of the pool, not counting items that are left out. A .parquet file also holds the names
     of the items, in a column id. Rows have unit length, except pixels, codes of an autoencoder, columns of a table and
     rows of fewer than 8 numbers. The other commands embed a pool in the same way. simclr trains on the images for 100
-    epochs, for which you need a GPU; simclr:20 trains for 20.
+    epochs, which needs a GPU; simclr:20 trains for 20.
 
     Example: mheal embed images --embed pca --out vectors.npy
     """
@@ -29,14 +29,14 @@ def embed(
     import polars
 
     from ..runtime.outputs import Outputs
-    from .pool import inputs, read, say_source
+    from .pool import inputs, print_source, read
 
     if out.suffix not in (".npy", ".parquet"):
         raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy or .parquet")
     console = messages(quiet)
     with Outputs([("--out", out)], inputs(pool=options.pool), force=force) as outputs:
         source = read(options, console, seed)
-        say_source(options.pool, source, console)
+        print_source(options.pool, source, console)
         with outputs.writing(out) as parts, parts[0].open("wb") as file:
             if out.suffix == ".npy":
                 np.save(file, source.X)

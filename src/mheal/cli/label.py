@@ -11,7 +11,7 @@ from .options import PoolOptions, Quiet, Seed, from_fields, names, option
 
 CLASSES = "The classes; more can be added on the page."
 BUDGET = "How many labels you plan. Default: 200, or what the project has."
-HOST = "Address to listen at, for other machines too. They need the token that is printed."
+HOST = "Address to listen on, so that other machines can connect. They need the token that is printed."
 TOKEN = "Token for --host, of at least 16 characters. Default: a random one."
 
 
@@ -20,7 +20,7 @@ def label(
     options: PoolOptions,
     classes: Annotated[str | None, option("A,B", CLASSES)] = None,
     budget: Annotated[int | None, option("N", BUDGET, "--budget", "-b", min=1)] = None,
-    port: Annotated[int, option("N", "Port of the page; 0 takes a free one.", min=0, max=65535)] = 8000,
+    port: Annotated[int, option("N", "Port of the page; 0 chooses a free one.", min=0, max=65535)] = 8000,
     host: Annotated[str, option("ADDRESS", HOST)] = "127.0.0.1",
     token: Annotated[str | None, option("WORD", TOKEN)] = None,
     browser: Annotated[bool, option(None, "Open the page in the browser.", "--browser/--no-browser")] = True,
@@ -41,7 +41,7 @@ def label(
     except ImportError as error:
         raise UserError("the page needs starlette and uvicorn: pip install 'mheal[web]'") from error
     from ..io.source import Source
-    from .pool import read, say_source, usable
+    from .pool import print_source, read, usable
 
     console = messages(quiet)
 
@@ -60,6 +60,6 @@ def label(
         host, port, token,
     )  # fmt: skip
     try:
-        session.run(ready, lambda source: say_source(options.pool, source, console))
+        session.run(ready, lambda source: print_source(options.pool, source, console))
     except KeyboardInterrupt:
         console.print("The labels are saved. The same command continues.")

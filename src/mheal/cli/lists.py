@@ -16,7 +16,7 @@ Folder = Annotated[Path | None, option("DIR", FOLDER, "--data")]
 
 
 def strategies() -> None:
-    """List the ways to pick: what each does, what it needs, what it costs.
+    """List the strategies: what each needs, what it does, and what it costs.
 
     Example: mheal strategies
     """
@@ -28,7 +28,7 @@ def strategies() -> None:
 
 @datasets.command("list")
 def show(data: Folder = None) -> None:
-    """List the datasets, and which of them are here.
+    """List the datasets, and whether each is on this machine.
 
     Example: mheal datasets list
     """
@@ -41,7 +41,7 @@ def show(data: Folder = None) -> None:
 
 @datasets.command()
 def get(name: Name, data: Folder = None) -> None:
-    """Download a dataset from OpenML, unless it is here, and print its file.
+    """Download a dataset from OpenML, unless it is on this machine, and print the path of its file.
 
     Example: mheal datasets get magic04 --data datasets
     """
@@ -52,7 +52,7 @@ def get(name: Name, data: Folder = None) -> None:
 
 @datasets.command()
 def path(name: Name, data: Folder = None) -> None:
-    """Print where a dataset's file is or would be.
+    """Print the path of a dataset's file, whether or not it exists.
 
     Example: mheal datasets path magic04
     """

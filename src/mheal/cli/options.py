@@ -1,4 +1,4 @@
-"""The options of the commands: those that several share, those of `mheal select` as data, and what their text means."""
+"""The options of the commands: shared ones, those of `mheal select` as dataclasses, and parsers of their values."""
 
 import os
 import re
@@ -17,9 +17,9 @@ from ..exceptions import UserError
 MODELS = "logistic, svm, knn, forest, logistic+knn, or your own as package.module:attribute"
 LABELED = (
     "Labels so far: a table with row or id, and label; or a Label Studio export. These rows are not picked. May be "
-    "given several times: a file for each round."
+    "given several times, such as a file for each round."
 )
-COLUMNS = "Columns to use as features. Default: numbers, dates and categories, but no labels, ids and codes."
+COLUMNS = "Columns to use as features. Default: numbers, dates and categories, except labels, ids and codes."
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
     "How items become vectors: auto, efficientnet, shapes, pixels, pca, minilm, minilm+tfidf, tfidf, none, "
@@ -27,18 +27,18 @@ EMBED = (
     "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if installed, "
     "else shapes or tfidf."
 )
-SPLITS = "Random splits to average over. The first has the seed --seed, the others the numbers after it."
-FORCE = "Replace files that mheal did not write, or that were changed since. Files that are read are never replaced."
+SPLITS = "Number of random splits to average over. Their seeds are --seed and the numbers after it."
+FORCE = "Replace files that mheal did not write, or that were changed since. Input files are never replaced."
 BUDGET = "Number of rows to pick, or a share of the rows that can be picked, such as 10%."
 STRATEGY = "A name from mheal strategies."
-CLUSTERS = "Number of clusters: the number of classes, if you know it. Default: by the size of the pool."
+CLUSTERS = "Number of clusters. Give the number of classes if you know it. Default: depends on the size of the pool."
 ESTIMATOR = f"Model fitted on your labels; from 64 labels on, rows that it is uncertain about are preferred: {MODELS}."
 SCALING = (
     "Scaling before distances are measured: standard (columns of variance 1), unit (these, then rows of length 1), raw "
     "(none), or auto (raw where rows have length 1, else standard)."
 )
 RESUMED = "Folder for intermediate results: an interrupted run resumes there. Default with --max-memory: beside --out."
-SCHEDULER = "Dask cluster that picks from .parquet files: local, or tcp://host:8786."
+SCHEDULER = "Dask cluster on which to pick from .parquet files: local, or tcp://host:8786."
 OUT = "File of the picks; - is standard output. Default: picks.csv."
 FORMATS = "csv, parquet, jsonl, label-studio, or html (a page that shows the picks). Default: by the name of --out."
 ESCAPED = "In CSV, put ' before text that a spreadsheet would run as a formula (= + - @)."
@@ -47,7 +47,7 @@ POOL = typer.Argument(
     help="A .npy, .npz, .csv, .tsv, .xlsx, .parquet, .jsonl or .txt file, a folder of images, or a quoted pattern.",
     show_default=False,
 )
-INPUTS = ("pool", "proba", "labeled", "keep")  # the options that name files which picks depend on
+INPUTS = ("pool", "proba", "labeled", "keep")  # options that name files on which the picks depend
 
 
 def names(listed: str | None) -> list[str] | None:
@@ -90,7 +90,7 @@ _picking = partial(option, panel="Picking")
 _writing = partial(option, panel="Output")
 running = partial(option, panel="Large pools and long runs")
 Labeled = Annotated[list[str] | None, option("FILE", LABELED)]
-Estimator = Annotated[str, option("NAME", f"The model that learns from the labels: {MODELS}.")]
+Estimator = Annotated[str, option("NAME", f"Model trained on the labels: {MODELS}.")]
 Seed = Annotated[int, option("N", "Same seed, same result.", min=0, max=2**31 - 1)]
 Quiet = Annotated[bool, option(None, "Print nothing but results and errors.", "--quiet", "-q")]
 Force = Annotated[bool, option(None, FORCE, "--force")]
@@ -98,12 +98,12 @@ Force = Annotated[bool, option(None, FORCE, "--force")]
 
 @dataclass(frozen=True, kw_only=True)
 class PoolOptions:
-    """Which pool, and what its features are, as typed."""
+    """The options about the pool and its features, as typed."""
 
     pool: Annotated[str, POOL]
     columns: Annotated[str | None, _feature("A,B", COLUMNS)] = None
     without: Annotated[str | None, _feature("A,B", "Columns to leave out.")] = None
-    also: Annotated[str | None, _feature("A,B", "Columns to use although they would be left out.", "--with")] = None
+    also: Annotated[str | None, _feature("A,B", "Columns to use in addition to the default ones.", "--with")] = None
     missing: Annotated[str, _feature("NAME", MISSING)] = "impute"
     id: Annotated[str | None, _feature("COLUMN", "Column of ids. Default: one that is named like ids.")] = None
     text: Annotated[str | None, _feature("COLUMN", "Column to read as texts.")] = None
@@ -111,7 +111,7 @@ class PoolOptions:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Which columns are features and which one names the rows, as arguments of `read_pool`."""
+        """The options about features and ids, as arguments of `read_pool`."""
         without, also = names(self.without) or (), names(self.also) or ()
         return dict(columns=names(self.columns), without=without, also=also, id_column=self.id)
 
@@ -120,7 +120,7 @@ class PoolOptions:
 class Request(PoolOptions):
     """The options of `mheal select` that decide which rows are picked. Paths are as typed.
 
-    Only --rerun does without a pool and a budget: `select` refuses other requests without them.
+    The pool and the budget may be missing only with --rerun: `select` checks that.
     """
 
     pool: Annotated[str, POOL] = None  # type: ignore[assignment]
@@ -130,7 +130,7 @@ class Request(PoolOptions):
     classes: Annotated[int | None, _picking("K", CLUSTERS, "--clusters", "--classes", min=1)] = None
     estimator: Annotated[str | None, _picking("NAME", ESTIMATOR)] = None
     proba: Annotated[str | None, _picking("FILE", "Class probabilities of every row, instead of --estimator.")] = None
-    keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count in the budget.")] = None
+    keep: Annotated[str | None, _picking("FILE", "Earlier picks: they come first and count towards the budget.")] = None
     deduplicate: Annotated[bool | None, _picking(None, "Use only the first of equal rows. Default: of images.")] = None
     scaling: Annotated[str, _picking("NAME", SCALING)] = "auto"
     max_memory: Annotated[str | None, running("4GB", "Memory limit; .npy and .parquet files may be larger.")] = None
@@ -145,16 +145,16 @@ class Request(PoolOptions):
 
     @property
     def how(self) -> dict[str, Any]:
-        """How to pick, whatever the pool and the labels: arguments of `mheal.select`."""
+        """The options that do not depend on the pool and the labels, as arguments of `mheal.select`."""
         return dict(strategy=self.strategy, n_classes=self.classes, scaling=self.scaling, random_state=self.seed)
 
     @property
     def paths(self) -> dict[str, list[str]]:
-        """The paths of the files that are read, as typed, by the option that names them."""
+        """The paths of the input files, as typed, by option."""
         return {name: typed for name in INPUTS if (typed := paths(getattr(self, name)))}
 
     def moved(self, start: Path, to: Path) -> "Request":
-        """The same with paths that were relative to the folder `start` made relative to `to`."""
+        """The same request, with paths relative to the folder `to` instead of `start`."""
         changes: dict[str, Any] = {}
         for name, typed in self.paths.items():
             moved = [path if os.path.isabs(path) else os.path.relpath(start / path, to) for path in typed]
@@ -162,7 +162,7 @@ class Request(PoolOptions):
         return replace(self, **changes)
 
     def count(self, free: int) -> int:
-        """How many of the free rows to pick."""
+        """The number of rows to pick if `free` rows can be picked."""
         if isinstance(self.budget, int):
             return self.budget
         return max(1, round(free * float(self.budget.rstrip(" %")) / 100))
@@ -170,11 +170,11 @@ class Request(PoolOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What comes out, and where."""
+    """The options about the output."""
 
     out: Annotated[str | None, _writing("FILE", OUT, "--out", "-o")] = None
     format: Annotated[str | None, _writing("NAME", FORMATS)] = None
-    plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks, and how far other rows are.")] = None
+    plot: Annotated[Path | None, _writing("FILE.png", "Draw the pool, the picks and the largest distance.")] = None
     force: Force = False
     escape_formulas: Annotated[bool, _writing(None, ESCAPED, "--escape-formulas")] = False
     checkpoint: Annotated[Path | None, running("FOLDER", RESUMED)] = None
@@ -186,13 +186,13 @@ class Output:
 
     @property
     def files(self) -> list[tuple[str, Path]]:
-        """The file of the picks and the picture, each with its option."""
+        """The file of the picks and that of the picture, each with its option."""
         picks = [] if self.file == "-" else [("--out", Path(self.file))]
         return picks if self.plot is None else [*picks, ("--plot", self.plot)]
 
 
 def from_fields(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer takes it: the fields of an argument that is a dataclass are options of their own."""
+    """The command with a signature for Typer: an argument that is a dataclass is replaced by its fields."""
     kinds: dict[str, Any] = {name: kind for name, kind in command.__annotations__.items() if is_dataclass(kind)}
     groups = {name: signature(kind).parameters for name, kind in kinds.items()}
 

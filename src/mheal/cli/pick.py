@@ -1,4 +1,4 @@
-"""Carries out a request of `mheal select`: reads the pool and the labels, and calls `mheal.select` once."""
+"""Run a request of `mheal select`: read the pool and the labels, and call `mheal.select` once."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,12 @@ from ..tables.schema import choose
 from ..uncertainty import FewLabelsWarning
 from .cost import refuse_small_limit, shards_to_stream
 from .options import Request
-from .pool import answers_in, labels_in, read, read_with_labels, say_labels, say_source
+from .pool import answers_in, labels_in, print_labels, print_source, read, read_with_labels
 
 
 @dataclass(frozen=True)
 class Result:
-    """The picks, their pool, the labels, the model in words, and the seconds taken."""
+    """The picks, the pool, the labels, a description of the model, and the seconds taken."""
 
     picks: Selection
     source: Source
@@ -47,10 +47,10 @@ class Result:
 
 @dataclass
 class Job:
-    """A request that is carried out, with a folder for intermediate results.
+    """A request to run, with a folder for intermediate results.
 
-    resume : whether intermediate results are kept also without a memory limit
-    unfinished : the checkpoints, which the caller ends when the picks are written
+    resume : whether intermediate results are kept even without a memory limit
+    unfinished : the checkpoints; the caller ends them when the picks are written
     """
 
     request: Request
@@ -63,8 +63,8 @@ class Job:
         """Read the pool and pick."""
         start = perf_counter()
         source, labels = self._read()
-        say_source(self.request.pool, source, self.console)
-        say_labels(self.request.labeled, labels.values, self.console)
+        print_source(self.request.pool, source, self.console)
+        print_labels(self.request.labeled, labels.values, self.console)
         between = perf_counter()
         picks, model = self._pick(source, labels)
         seconds = {"reading": between - start, "picking": perf_counter() - between}
@@ -77,14 +77,14 @@ class Job:
 
     @property
     def queries_model(self) -> bool:
-        """Whether a model may be queried: one of the labels, or the user's own."""
+        """Whether the strategy may query a model: one fitted on the labels, or the user's probabilities."""
         able = self.strategy.needs_model or self.strategy.uses_model
         return able and bool(self.request.labeled or self.request.proba)
 
     def _read(self) -> tuple[Source, Labels]:
-        """The pool: in memory or mapped, as shards on a cluster, or streamed to disk where memory is too small; labels.
+        """The pool and the labels. The pool is in memory, memory-mapped, on a cluster, or streamed to one file on disk.
 
-        What streaming leaves in memory is freed when other memory is needed, and so does not count.
+        Memory that streaming leaves in use is freed when it is needed, so it does not count.
         """
         request, limit = self.request, self.request.memory_limit
         anywhere = partial(read, request, self.console, request.seed)
@@ -106,13 +106,13 @@ class Job:
         return source, labels
 
     def _streamed(self, shards: list[Path], limit: int, present: int) -> tuple[Source, Labels]:
-        """The pool of shards that do not fit into memory, as one file in the folder, and the labels."""
+        """The shards that do not fit into memory, copied to one file in the folder, and the labels."""
         from ..io.shards import stream_shards, unread
 
         request = self.request
         for option, value in {"--text": request.text, "--embed": request.embed}.items():
             if value is not None:
-                raise UserError(f"{option} reads the pool into memory, which is too small: leave out --max-memory")
+                raise UserError(f"{option} needs the pool in memory, and it does not fit: leave out --max-memory")
 
         files = unread(shards, choose(on_disk(shards, request.pool), **request.features))
         labels = labels_in(request.labeled, files, self.console)
@@ -129,7 +129,7 @@ class Job:
         return source, labels
 
     def _pick(self, source: Source, labels: Labels) -> tuple[Selection, str]:
-        """The picks, and the model that was used, in words."""
+        """The picks, and a description of the model."""
         request, n = self.request, len(source.X)
         rows, y = labels.rows, labels.values
         kept = _kept(request, source, rows)
@@ -143,7 +143,7 @@ class Job:
             cluster, y = connected(request.scheduler), None  # a cluster picks without a model
         resumable = self.resume or (request.max_memory is not None and self.strategy.resumable)
         deduplicate: bool | Literal["auto"] | None = request.deduplicate
-        if deduplicate is None:  # images, unlike rows of tables, are often in a folder twice by mistake
+        if deduplicate is None:  # images, unlike rows of tables, are often stored twice by mistake
             images = source.kind == "images" and not resumable and "deduplicate" in self.strategy().get_params()
             deduplicate = images or "auto"
         budget = request.count(n - len(rows)) - len(kept)
@@ -162,12 +162,12 @@ class Job:
             )  # fmt: skip
         for warning in warned:
             self.console.print(str(warning.message))
-        self._refuse_alike(picks)
+        self._refuse_equal(picks)
         unused = any(issubclass(warning.category, FewLabelsWarning) for warning in warned)
         return kept + picks, "" if unused else self._model(labels)
 
     def _model(self, labels: Labels) -> str:
-        """The model that is used, in words."""
+        """A description of the model."""
         request = self.request
         if request.proba is not None:
             return f" with the probabilities in {request.proba}"
@@ -176,8 +176,8 @@ class Job:
             return ""
         return f" with {fitted} fitted on {len(labels.rows):,} labels"
 
-    def _refuse_alike(self, picks: Selection) -> None:
-        """Refuse picks most of which equal a labelled or earlier row: too few rows differ. Fewer are reported."""
+    def _refuse_equal(self, picks: Selection) -> None:
+        """Raise an error if most picks equal a labelled or earlier row; print a message if fewer do."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
         wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
@@ -185,11 +185,11 @@ class Job:
             enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
             raise UserError(f"{wrong}: {enough}, or give other columns")
         if alike:
-            self.console.print(f"{wrong}: the last {alike} picks gain nothing")
+            self.console.print(f"{wrong}: the last {alike} picks add nothing")
 
 
 def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
-    """Parquet files as a cluster reads them: X is a Dask array, and ids are read only when they are needed."""
+    """Parquet files read on a cluster: X is a Dask array, and ids are read only when they are needed."""
     from ..io.shards import read_on_cluster
 
     for option in ("text", "embed", "max_memory", "device"):
@@ -203,22 +203,22 @@ def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
 
 
 def _kept(request: Request, source: Source, labeled: npt.NDArray[np.int64]) -> Selection:
-    """The earlier picks that are kept, as rows of the pool as it is now."""
+    """The earlier picks to keep, with their present row numbers in the pool."""
     if request.keep is None:
         return Selection.of([])
     old, now = Selection.load(request.keep), labels_in(request.keep, source, only_labelled=False).rows
     if len(now) != len(old):
-        raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
+        raise UserError(f"{request.keep} names a row twice, or one that the pool leaves out: delete it there")
     if len(old) >= request.count(len(source.X) - len(labeled)):
         raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
     both = now[np.isin(now, labeled)]
     if len(both):
-        raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
+        raise UserError(f"row {both[0]} is in --keep and in --labeled: delete it from one of them")
     return Selection(now, old.cluster, old.gain, old.radius, old.reason)
 
 
 def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
-    """The probabilities in the file; its rows are matched by their ids where both have some, else by their order."""
+    """The probabilities in the file. Its rows are matched by id if both files have ids, else by order."""
     if request.proba is None:
         return None
     files = locate(request.proba)
@@ -237,14 +237,14 @@ def _proba(request: Request, source: Source) -> npt.NDArray[Any] | None:
 
 @contextmanager
 def _memory_errors() -> Iterator[None]:
-    """Too little memory is a UserError with a remedy, not a bug."""
+    """Report too little memory as a UserError with a remedy."""
     try:
         yield
     except MemoryError as error:
         remedy = "write the pool to a .npy file with `mheal embed`, and use --max-memory"
         raise UserError(f"not enough memory ({error}): {remedy}") from error
     except RuntimeError as error:
-        if type(error).__name__ != "OutOfMemoryError":  # known by name, since torch may not be here
+        if type(error).__name__ != "OutOfMemoryError":  # compared by name, since torch may not be installed
             raise
-        remedy = "end what else runs there, or leave out --device to use the CPU"
+        remedy = "stop other programs on it, or leave out --device to use the CPU"
         raise UserError(f"the GPU has too little free memory: {remedy}") from error

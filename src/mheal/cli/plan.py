@@ -10,7 +10,7 @@ from .console import messages, show_report
 from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
 
 TARGET = "The accuracy you want, such as 0.9; needs labels."
-AHEAD = "How many further labels to predict for. Default: 1000, at most half the pool."
+AHEAD = "How many further labels to look ahead. Default: 1000, at most half the pool."
 
 
 @from_fields
@@ -22,17 +22,17 @@ def plan(
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
     estimator: Estimator = "logistic",
-    plot: Annotated[Path | None, option("FILE.png", "Draw it.")] = None,
+    plot: Annotated[Path | None, option("FILE.png", "Draw the estimate.")] = None,
     force: Force = False,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Estimate how many labels you need.
 
-    Without labels: how the distance of the farthest row falls as picks grow in number, and where it levels off.
+    Without labels: how the distance of the farthest row falls with the number of picks, and where it levels off.
 
-    With at least 20 labels: the accuracy to expect from more of them, with an interval, how many it takes to reach a
-    target, and whether to label the next batch.
+    With at least 20 labels: the accuracy to expect from more labels, with an interval; how many labels a target takes;
+    and whether to label the next batch.
 
     Example: mheal plan digits.csv
 
@@ -43,7 +43,7 @@ def plan(
     from ..evaluate.learning_curve import check_target
     from ..runtime.outputs import Outputs
     from ..runtime.progress import as_progress
-    from .pool import inputs, read, read_with_labels, say_labels, say_source, usable
+    from .pool import inputs, print_labels, print_source, read, read_with_labels, usable
 
     console = messages(quiet)
     check_target(target_accuracy, "--target-accuracy")
@@ -64,8 +64,8 @@ def plan(
                 X, labels, labeled=known.rows, estimator=estimator, ahead=horizon(len(X), len(labels), budget),
                 batch=batch, target=target_accuracy, random_state=seed,
             )  # fmt: skip
-    say_source(options.pool, source, console)
-    say_labels(labeled, known.values, console)
+    print_source(options.pool, source, console)
+    print_labels(labeled, known.values, console)
     show_report([made.table], made.sentences)
     if plot is not None:
         with outputs.writing(plot) as parts:

@@ -1,4 +1,4 @@
-"""The pool as a command reads it, with a line about its features."""
+"""Reading the pool and the labels for a command, and printing what was read."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def read(
     options: PoolOptions, console: Console, seed: int = 0, target: str | None = None, answers: Sequence[str] = ()
 ) -> Source:
-    """The pool; its column `target` and the columns `answers` hold labels, and are no features."""
+    """The pool. Its column `target` and the columns `answers` hold labels and are not features."""
     missing: Any = options.missing
     with as_progress(True, console) as progress:
         return read_pool(
@@ -37,9 +37,9 @@ def read(
 def read_with_labels(
     read: Callable[..., Source], options: PoolOptions, labeled: list[str] | None, console: Console
 ) -> tuple[Source, Labels]:
-    """The pool and the labels in files, numbered as the rows of X. Columns that repeat the labels are no features.
+    """The pool and the labels, numbered as the rows of X. Columns that equal the labels are not features.
 
-    read : returns the pool; its argument `answers` are columns that hold labels
+    read : returns the pool; its argument `answers` names columns that hold labels
     """
     source = read()
     labels = labels_in(labeled, source, console)
@@ -50,7 +50,7 @@ def read_with_labels(
 
 
 def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> list[str]:
-    """The columns, not named as features, that repeat the labels of these rows of X."""
+    """The columns that equal the labels of these rows of X, except those chosen by --with."""
     if labels is None or not len(labels):
         return []
     from ..io.sheet import cells_of
@@ -63,35 +63,35 @@ def answers_in(options: PoolOptions, source: Source, labels: Any, rows: Any) -> 
 def labels_in(
     files: str | list[str] | None, source: Source, console: Console | None = None, only_labelled: bool = True
 ) -> Labels:
-    """The labels in files, if any, numbered as the rows of X; without those of rows that were left out.
+    """The labels in files, if any, numbered as the rows of X. Rows that X leaves out are dropped.
 
-    only_labelled : whether items without a label are left out, and there must be others; else labels are refused
+    only_labelled : ignore items without a label, and require a label; False: take all items, and refuse labels
     """
     if not (files := paths(files)):
         return Labels(np.empty(0, np.int64), None)
-    from ..io.fingerprint import not_given, refuse_moved
+    from ..io.fingerprint import missing_files_of_labels, refuse_moved
 
     found: dict[str, Labels] = {}
     for file in files:
         labels = read_labels(file, source.ids, source.n_rows, id_column=source.id_column, only_labelled=only_labelled)
         if labels.values is not None and not len(labels.values) and not labels.notes:
             remedy = "annotate its tasks" if file.lower().endswith(".json") else "fill in its column label"
-            later = "for picks that are still to be labelled there is mheal select --keep"
+            later = "to keep picks that are not labelled yet, use mheal select --keep"
             raise UserError(f"{file} has no label yet: {remedy}; {later}")
         places = source.places(labels.rows)
         refuse_moved(file, source, places[places >= 0])
         found[file] = labels
     both = joined(found)
     if console is not None:
-        for note in [*both.notes, *not_given([*found])]:
+        for note in [*both.notes, *missing_files_of_labels([*found])]:
             console.print(note)
     places = source.places(both.rows)
     kept = places >= 0
     return Labels(places[kept], None if both.values is None else both.values[kept])
 
 
-def say_source(pool: str, source: Source, console: Console) -> None:
-    """Print a line about the pool's features, one about items that were skipped, and how to get better features."""
+def print_source(pool: str, source: Source, console: Console) -> None:
+    """Print the number of rows, the features, notes, skipped images, and how to get better features."""
     n = source.n_rows if source.rows is None else len(source.rows)
     console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
     for note in source.notes:
@@ -102,11 +102,11 @@ def say_source(pool: str, source: Source, console: Console) -> None:
         console.print(source.advice)
 
 
-def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:
-    """How many labels each class has; which have few; and which may be one class that is written in two ways."""
+def print_labels(files: str | list[str] | None, labels: Any, console: Console) -> None:
+    """Print the number of labels of each class, rare classes, and classes that may be one in two spellings."""
     where = ", ".join(paths(files))
     if where and labels is None:
-        unknown = "its rows are avoided, but their labels are not known; rename the column that holds them"
+        unknown = "its rows are not picked, but their labels are unknown; rename the column that holds them"
         console.print(f"{where} has no column 'label': {unknown}")
     if labels is None or not len(labels):
         return
@@ -114,26 +114,26 @@ def say_labels(files: str | list[str] | None, labels: Any, console: Console) -> 
     n, alike = counts.total(), dict[str, list[str]]()
     console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {counted(dict(counts.most_common()))}")
     rare = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
-    if rare and 2 * len(counts) <= n:  # else these are no classes
-        remedy = "a model learns little of them: label more, or merge them"
+    if rare and 2 * len(counts) <= n:  # else the labels are no classes
+        remedy = "a model learns little about them: label more, or merge them"
         console.print(f"{where}: rare classes: {counted(rare)}: {remedy}")
     for name in counts:
         plain = name.strip().casefold().replace("_", " ").replace("-", " ")
         alike.setdefault(str(WORDS.index(plain)) if plain in WORDS else plain.removesuffix(".0"), []).append(name)
     for same in alike.values():
         if len(same) > 1:
-            console.print(f"{where}: {' and '.join(map(repr, same))} may be one class: write them alike")
+            console.print(f"{where}: {' and '.join(map(repr, same))} may be one class: spell them the same")
 
 
 def counted(counts: dict[str, int]) -> str:
-    """The first ten classes, each with its number of labels."""
+    """The first ten classes, each with its number of labels, as text."""
     return shortened([f"{name} {many:,}" for name, many in counts.items()], SHOWN)
 
 
 def inputs(**typed: str | list[str] | None) -> dict[str, list[Path]]:
-    """The files that a command reads, by the option that names them."""
+    """The input files of a command, by option."""
     named = {name: paths(files) for name, files in typed.items() if files}
-    pools = ("pool", "proba")  # options that take whatever a pool may be
+    pools = ("pool", "proba")  # options that accept the same files as a pool
     return {name: locate(one[0]).files if name in pools else [*map(Path, one)] for name, one in named.items()}
 
 

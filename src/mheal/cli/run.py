@@ -1,4 +1,4 @@
-"""Runs a request of `mheal select`: picks, then writes the picks and a record, from which the run can be repeated."""
+"""Run `mheal select`: pick, and write the picks and a record from which the run can be repeated."""
 
 import json
 import os
@@ -47,13 +47,13 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
             for stages in job.unfinished:  # the picks are written: there is nothing left to resume
                 stages.end()
         except KeyboardInterrupt:
-            if os.path.exists(folder):  # Path.exists raises an error where we may not look
+            if os.path.exists(folder):  # unlike Path.exists, raises no error without permission
                 console.print(f"Intermediate results are in {folder}: the same command resumes from there")
             raise
         finally:
             for stages in job.unfinished:
                 stages.close()
-            with suppress(OSError):  # it is not there, or holds intermediate results
+            with suppress(OSError):  # it does not exist, or holds intermediate results
                 folder.rmdir()
     avoided = f", away from the {n:,} labelled rows" if (n := len(result.labels.rows)) else ""
     console.print(
@@ -75,12 +75,12 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
 
 
 def rerun(path: Path, typed: dict[str, Any], output: Output, console: Console) -> None:
-    """Repeat the run of a record from the same files; by default its picks go to the file the record is named after."""
+    """Repeat the run in a record from the same files. By default the picks go to the record's own file."""
     record = read_record(path)
     request = requested(record, path, typed)
     for name, now in checksums(request).items():
         if now != record["sha256"].get(name):
-            raise UserError(f"{', '.join(request.paths[name])} has changed since that record was written: select anew")
+            raise UserError(f"{', '.join(request.paths[name])} has changed since that record: run mheal select")
     placed = replace(output, out=output.out or str(path).removesuffix(SUFFIX))
     result = run(request, placed, console, None if output.out else record)
     how = "differ from" if difference(result, record) else "are identical to"
@@ -104,7 +104,7 @@ def _write(request: Request, result: Result, output: Output, outputs: Outputs, f
 
 
 def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
-    """Everything about a finished run, but the address of a cluster. Paths are relative to the folder of the picks."""
+    """A record of a finished run, without the address of a cluster. Paths are relative to the folder of the picks."""
     packages = PACKAGES if request.device in (None, "cpu") else (*PACKAGES, "torch")
     picks = result.picks
     gains = [round(gain, 6) if np.isfinite(gain) else None for gain in picks.gain.tolist()]
@@ -127,7 +127,7 @@ def describe(request: Request, result: Result, file: Path) -> dict[str, Any]:
 
 
 def read_record(file: Path) -> dict[str, Any]:
-    """A record, which may come from somebody else: it is refused unless all of it is there and of its type."""
+    """Read a record. It may come from anybody, so it is refused unless all fields are there with their types."""
     flaw: str | None = "by its name"
     if file.name.endswith(SUFFIX):
         with reading(file):
@@ -140,7 +140,7 @@ def read_record(file: Path) -> dict[str, Any]:
 
 
 def _flaw(record: Any) -> str | None:
-    """What is missing from a record, or of another type."""
+    """The first field of a record that is missing or has another type."""
     if not isinstance(record, dict):
         return "no names"
     if wrong := [name for name, kind in KINDS.items() if not isinstance(record.get(name), kind)]:
@@ -159,9 +159,9 @@ def _flaw(record: Any) -> str | None:
 
 
 def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Request:
-    """The request in a record, paths relative to the current folder; options `typed` beside --rerun replace its own.
+    """The request in a record, with paths relative to the current folder, updated by the options typed with --rerun.
 
-    A record does not decide what to connect to, which code to import, or what to read outside its folder.
+    A record must not decide which address to connect to, which code to import, or what to read outside its folder.
     """
     folder = file.parent.resolve()
     request = Request(**record["parameters"]).moved(folder, Path.cwd())
@@ -176,17 +176,17 @@ def requested(record: dict[str, Any], file: Path, typed: dict[str, Any]) -> Requ
         if name not in typed and not value.startswith("simclr:"):
             option = "the pool" if name == "pool" else f"--{name}"
             why = "outside its folder" if name in outside else "which is not taken from a file"
-            raise UserError(f"{file} names {value} as {option}, {why}: if you trust that, give {option} beside --rerun")
+            raise UserError(f"{file} names {value} as {option}, {why}: if you trust that, give {option} with --rerun")
     return replace(request, **typed)
 
 
 def checksums(request: Request) -> dict[str, str]:
-    """The checksums of the files that picks depend on, by the option that names them."""
+    """The checksums of the input files, by option."""
     return {name: checksum(files) for name, files in inputs(**request.paths).items()}
 
 
 def difference(result: Result, record: dict[str, Any]) -> str | None:
-    """Why the picks are not the recorded ones, in words; None if they are. Gains may differ between types of CPU."""
+    """How the picks differ from the recorded ones; None if they do not. Gains may differ slightly between CPUs."""
     if result.source.features != record["features"]:
         return f"which are of {record['features']}, and now it is {result.source.features}"
     recorded, picks = record["picks"], result.picks

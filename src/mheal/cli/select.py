@@ -1,4 +1,4 @@
-"""`mheal select`: from a file to a ranked list of what to label."""
+"""`mheal select`: pick the rows of a pool to label, best first."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -12,9 +12,9 @@ from .options import INPUTS, Output, Quiet, Request, from_fields, option, runnin
 
 RERUN = (
     "Repeat the run that this record describes. Files outside its folder, a cluster, and an estimator or embedding of "
-    "your own must be named again."
+    "your own must be given again."
 )
-AGAIN = (*INPUTS, "estimator", "embed", "scheduler")  # options that may stand beside --rerun
+AGAIN = (*INPUTS, "estimator", "embed", "scheduler")  # options that may be given with --rerun
 
 
 @from_fields
@@ -62,7 +62,7 @@ def select(
 
 
 def _typed_again(context: typer.Context, request: Request) -> dict[str, Any]:
-    """The options that were typed beside --rerun. Only those in AGAIN are allowed: the record has the others."""
+    """The options that were typed with --rerun. Only those in AGAIN are allowed: the record has the others."""
     about_output = [field.name for field in fields(Output) if field.name != "plot"]
     typed = [
         parameter
@@ -71,5 +71,5 @@ def _typed_again(context: typer.Context, request: Request) -> dict[str, Any]:
         and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
     ]
     if beside := [parameter.opts[0] for parameter in typed if parameter.name not in AGAIN]:
-        raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave that out")
+        raise UserError(f"--rerun takes {', '.join(beside)} from the record: leave it out")
     return {str(parameter.name): getattr(request, str(parameter.name)) for parameter in typed}

@@ -53,7 +53,7 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
         raise UserError(f"{wrong}: {remedy}; if rows were only corrected, delete {record.name}")
 
 
-def not_given(files: Sequence[str]) -> list[str]:
+def missing_files_of_labels(files: Sequence[str]) -> list[str]:
     """A note for each file whose record says that it was picked with labels in other files that are not given."""
     given, lines = {Path(file).resolve() for file in files}, []
     for file in files:

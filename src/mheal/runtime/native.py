@@ -53,7 +53,7 @@ without_panics = ProcessWide(_held_back)
 
 
 @contextmanager
-def last_words(status: int) -> Iterator[None]:
+def exit_on_native_errors(status: int) -> Iterator[None]:
     """While the block runs, SIGBUS and SIGABRT end the process with one line on stderr and this exit status."""
     if not hasattr(signal, "SIGBUS"):
         yield
