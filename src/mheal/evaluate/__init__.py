@@ -1,4 +1,4 @@
-"""Simulated labelling, learning curves and their statistics, and how many labels are needed."""
+"""Simulated labelling, learning curves and their statistics, and estimates of how many labels are needed."""
 
 from ..estimators import resolve_estimator
 from .curves import Curves, Row

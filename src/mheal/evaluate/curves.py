@@ -18,11 +18,11 @@ from ..runtime.files import reading, replacing
 from .statistics import SKEWED, Floats, area, holm, labels_saved, median_saved, paired_tests, t_interval
 
 Row = dict[str, Any]
-"""One measurement: strategy, seed, estimator, labels, the metrics by name (accuracy and balanced_accuracy always), the
-share of the largest class, and the seconds that picking has taken so far; a ranked strategy's one call counts for all
-budgets."""
+"""One measurement: strategy, seed, estimator, number of labels, the metrics by name (accuracy and balanced_accuracy
+always), the share of the largest class, and the seconds spent picking so far. A ranked strategy picks once, so its
+seconds are the same at all budgets."""
 
-ALWAYS = ("accuracy", "balanced_accuracy")  # measured whatever the metric
+ALWAYS = ("accuracy", "balanced_accuracy")  # measured in addition to the metric
 Curve = dict[int, float]  # the metric by number of labels
 FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)  # the columns before the metrics
 
@@ -31,8 +31,8 @@ FIRST: dict[str, type] = dict(strategy=str, seed=int, estimator=str, labels=int)
 class Curves:
     """The measurements of a simulation with one estimator, in any order, and their statistics.
 
-    Statistics are about `metric`, of which larger is better, at the budgets that all curves have. Strategies may have
-    different seeds: comparisons are paired over those they share.
+    Statistics are about `metric` (larger is better) at the budgets that all curves share. Strategies may have different
+    seeds: comparisons are paired over the seeds that they share.
     """
 
     rows: Sequence[Row]
@@ -60,19 +60,19 @@ class Curves:
 
     @property
     def metric_title(self) -> str:
-        """The metric as it reads in a sentence."""
+        """The metric's name for use in a sentence."""
         words = self.metric.replace("_", " ")
         return f"{words.removeprefix('f1 ')} F1" if words.startswith("f1 ") else words
 
     @cached_property
     def beside(self) -> list["Curves"]:
-        """The same curves by accuracy and by balanced accuracy, if one class has over 60 % of the rows; else empty."""
+        """The same curves by accuracy and balanced accuracy, if one class has over 60 % of the rows; else empty."""
         skewed = max(row.get("largest_class", 0) for row in self.rows) > SKEWED
         return [Curves(self.rows, metric) for metric in ALWAYS if skewed and metric != self.metric]
 
     @cached_property
     def is_share(self) -> bool:
-        """Whether all values lie between 0 and 1, and so are shown in percent."""
+        """Whether all values lie between 0 and 1; such metrics are shown in percent."""
         return all(0 <= row[self.metric] <= 1 for row in self.rows)
 
     @property
@@ -91,13 +91,13 @@ class Curves:
         return sorted(set.intersection(*(set(self._of(name)) for name in strategies or self.strategies)))
 
     def values(self, strategy: str, seeds: Iterable[int] | None = None) -> Floats:
-        """The metric, of shape (seeds, budgets), for the strategy's own seeds or the ones given."""
+        """The metric, of shape (seeds, budgets), for these seeds; by default all of the strategy's."""
         curves, budgets = self._of(strategy), self.budgets.tolist()
         chosen = sorted(curves) if seeds is None else seeds
         return np.array([[curves[seed][n] for n in budgets] for seed in chosen]).reshape(-1, len(budgets))
 
     def others(self, against: str) -> list[str]:
-        """All strategies but the one that the others are compared with."""
+        """All strategies except `against`, with which they are compared."""
         self._of(against)
         return [name for name in self.strategies if name != against]
 
@@ -124,7 +124,7 @@ class Curves:
         return self._by_unit[strategy]
 
     def save_csv(self, path: str | PathLike[str]) -> None:
-        """Write all rows, exactly: the whole file or, if interrupted, nothing."""
+        """Write all rows at full precision. An interrupted call writes nothing."""
         metrics = dict.fromkeys(name for row in self.rows for name in row if name not in FIRST and name != "seconds")
         with replacing(Path(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, [*FIRST, *metrics, "seconds"])
@@ -162,14 +162,14 @@ class Curves:
         return np.asarray(area(self.budgets, self.values(strategy)))
 
     def ranks(self) -> dict[str, float]:
-        """Mean place of each strategy over shared seeds and budgets, 1 the best, ties averaged; NaN without such."""
+        """Mean rank of each strategy over shared seeds and all budgets: 1 is best, ties averaged; NaN without any."""
         if not (seeds := self.seeds()):
             return dict.fromkeys(self.strategies, np.nan)
         places = stats.rankdata([-self.values(name, seeds) for name in self.strategies], axis=0)
         return dict(zip(self.strategies, places.mean(axis=(1, 2)).tolist(), strict=True))
 
     def verdict(self, against: str = "random") -> str:
-        """What the paired tests on the area show, in plain sentences."""
+        """The result of the paired tests on the area under the curve, in sentences."""
         from .report import sentences
 
         return " ".join(sentences(self, against))
@@ -177,7 +177,7 @@ class Curves:
     def table(self) -> polars.DataFrame:
         """strategy, labels, mean, low, high (95 % t interval), sd and n (seeds): a row per strategy and budget.
 
-        Where one class has over 60 % of the rows, also the mean accuracy and balanced accuracy, each under its name.
+        If one class has over 60 % of the rows, there are also columns of mean accuracy and balanced accuracy.
         """
         parts = []
         for name in self.strategies:
@@ -190,8 +190,8 @@ class Curves:
         return polars.concat(parts)
 
     def labels_saved(self, against: str = "random") -> polars.DataFrame:
-        """Labels saved by every other strategy, over shared seeds, see `mheal.evaluate.statistics.labels_saved`."""
-        if against not in self._saved:  # a thousand resamples each, and a report needs them three times
+        """Labels saved by the other strategies, over shared seeds; see `mheal.evaluate.statistics.labels_saved`."""
+        if against not in self._saved:  # cached: each takes 1,000 resamples, and a report needs them three times
             types = dict(strategy=str, labels=int, needs=float, bound=str, saved=float, low=float, high=float)
             found = {name: labels_saved(self.budgets, *self.paired(name, against)) for name in self.others(against)}
             rows = [(name, *row) for name, frame in found.items() for row in frame.rows()]
@@ -206,7 +206,7 @@ class Curves:
         """Paired tests over shared seeds, on the area (metric "aulc") and at each budget.
 
         difference, low, high : mean difference to `against` and its 95 % t interval
-        p_t, p_wilcoxon : two-sided, and corrected by Holm (`_holm`) over all strategies, for the budgets over these too
+        p_t, p_wilcoxon : two-sided. With `_holm`: corrected over all strategies and, for tests at budgets, all budgets
         """
         tests = []
         for name in self.others(against):
@@ -227,8 +227,8 @@ class Curves:
     def summary(self, against: str = "random") -> polars.DataFrame:
         """Summary of each strategy, best first. Columns that compare with `against` are null for `against` itself.
 
-        aulc, aulc_half, rank : mean height of the curve, half its 95 % t interval, and mean place
-        saved, saved_bound, p_holm : at the largest budget, see `labels_saved`; p of the area, see `significance`
+        aulc, aulc_half, rank : mean height of the curve, half its 95 % t interval, and mean rank
+        saved, saved_bound : at the largest budget, see `labels_saved`. p_holm : for the area, see `significance`
         """
         ranks, savings = self.ranks(), self.labels_saved(against)
         tested = self.significance(against).filter(metric="aulc")

@@ -1,7 +1,7 @@
-"""What `mheal demo` makes of scikit-learn's digits: an experiment, and example files for all commands.
+"""The experiment of `mheal demo` on scikit-learn's digits, and example files for all commands.
 
-Each split keeps 70 % of the 1,797 digits as the pool, by class, and tests on the rest. The model is scikit-learn's
-logistic regression, on pixels standardised over the whole pool.
+Each split uses 70 % of the 1,797 digits, stratified by class, as the pool and the rest for testing. The model is
+scikit-learn's logistic regression on pixels that are standardised over the whole pool.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ from .simulate import runs
 
 BUDGETS = (10, 20, 30, 50, 75, 100)
 MODEL = "logistic regression on digits"
-TEST = 0.3  # share of the digits that are held out
-LABELED = 15  # one row in this many has a label
+TEST = 0.3  # share of the digits that is held out
+LABELED = 15  # one row in this many is in labels.csv
 IMAGES, TEXTS = 120, 150
 TOPICS = (
     "goal match team player season coach score win league cup",
@@ -51,14 +51,14 @@ def run(budget: int, seeds: Sequence[int], progress: Progress) -> Curves:
 
 
 def save(curves: Curves, path: Path) -> None:
-    """Write a row for each strategy, seed and number of labels; no times, so that equal runs give equal files."""
+    """Write a row for each strategy, seed and number of labels, without times, so that equal runs give equal files."""
     table = polars.DataFrame(curves.rows).select("strategy", "seed", "labels", "accuracy")
     order = polars.col("strategy").cast(polars.Enum(curves.strategies))
     table.sort(order, "seed", maintain_order=True).write_csv(path, float_precision=6, line_terminator="\r\n")
 
 
 def draw_picks(budget: int, seed: int, path: Path) -> None:
-    """Draw the images that mheal picks in the split of this seed, best first, ten to a line, each under its rank."""
+    """Draw the images that mheal picks in the split of this seed, best first, ten per line, with their ranks."""
     digits = load_digits()
     pool, _ = train_test_split(digits.data, test_size=TEST, stratify=digits.target, random_state=seed)
     images = pool[select(pool, budget, random_state=seed).indices].reshape(-1, 8, 8)
@@ -76,7 +76,7 @@ def draw_picks(budget: int, seed: int, path: Path) -> None:
 def write_files(folder: Path) -> list[str]:
     """Write digits.csv, digits.npy, labels.csv, proba.npy, images and texts.txt; no other file is overwritten.
 
-    Returns their names, the folder of images as one.
+    Returns the names of the files and of the folder of images.
     """
     contents = _examples()
     for name, content in contents.items():

@@ -19,19 +19,19 @@ from .statistics import Floats
 
 FOLDS = 5
 MIN_LABELS = 20  # with fewer, a learning curve is noise
-NEIGHBOURS = 10_000  # at most this many rows of the pool decide the weights of the labelled rows
-LEVEL, WIDTH = 0.8, 1.645  # share of cases in which the interval holds the truth; half its width in standard deviations
-MOST = 1_000_000  # labels; nobody plans for more
-CHECKED = 10  # intervals were measured up to this many times the present labels (benchmarks/labels/plan)
+NEIGHBOURS = 10_000  # weights of labelled rows are computed from at most this many rows of the pool
+LEVEL, WIDTH = 0.8, 1.645  # coverage of the interval; half its width in standard deviations
+MOST = 1_000_000  # largest number of labels that is considered
+CHECKED = 10  # intervals were tested up to this multiple of the present labels (benchmarks/labels/plan)
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """How often models trained without a labelled row predict its class.
+    """How often models that were trained without a labelled row predict its class.
 
     labels : (n_sizes,) training sizes
     right : (n_labels, n_sizes), the share of the repetitions in which a row was classified correctly
-    weights : of the labelled rows, with sum 1: half of it 1/n_labels, half the share of the pool nearest to the row
+    weights : (n_labels,), the mean of 1/n_labels and the share of the pool that is nearest to the row; sum 1
     y : the labels
     """
 
@@ -47,12 +47,12 @@ class Resampled:
 
     @property
     def largest_class(self) -> float:
-        """Share of the labels that are of the most frequent class."""
+        """Share of the most frequent class among the labels."""
         return float(np.unique(self.y, return_counts=True)[1].max() / len(self.y))
 
     @property
     def balanced(self) -> "Resampled":
-        """The same with weights of the same sum in each class: its accuracy is balanced accuracy."""
+        """The same with weights that have equal sums in all classes, so that its accuracy is balanced accuracy."""
         _, codes = np.unique(self.y, return_inverse=True)
         of_class = np.bincount(codes, weights=self.weights)
         return replace(self, weights=self.weights / of_class[codes] / len(of_class))
@@ -70,9 +70,9 @@ def learning_curve(
 ) -> Resampled:
     """Accuracy against training size in the pool X, (rows, columns), estimated from its labelled rows alone.
 
-    Each repetition deals the rows into five folds, each class evenly. For each fold, models are fitted on growing
-    samples of the other folds, with the classes in proportion, and are tested on the fold. The smallest sample is
-    a fifth of the labels. Picked rows are no random sample, so a row also counts by the rows of X nearest to it.
+    Each repetition splits the labelled rows into five folds, stratified by class. For each fold, models are fitted on
+    growing stratified samples of the other folds and tested on the fold. The smallest sample is a fifth of the labels.
+    Picked rows are no random sample, so each row is also weighted by the share of X that is nearest to it.
 
     y, labeled : (n,) labels and (n,) their rows, as for `mheal.select`
     estimator : a name, "package.module:attribute", or a classifier, see `mheal.estimators`
@@ -93,7 +93,7 @@ def learning_curve(
     for repeat in range(repeats):
         rng = np.random.default_rng((seed, repeat))
         fold = np.empty(len(y), np.int64)
-        fold[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % FOLDS  # deals each class out evenly
+        fold[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y)) % FOLDS  # deals out each class evenly
         for k in range(FOLDS):
             test, train = np.flatnonzero(fold == k), _in_proportion(np.flatnonzero(fold != k), y, rng)
             for i, size in enumerate(labels):
@@ -106,7 +106,7 @@ def learning_curve(
 
 
 def _in_proportion(rows: npt.NDArray[np.int64], y: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """These rows in a random order whose every beginning has the classes about in proportion."""
+    """These rows in a random order in which the first n rows, for any n, are about stratified by class."""
     rows = rng.permutation(rows)
     due = np.empty(len(rows))
     for label in np.unique(y[rows]):
@@ -125,9 +125,9 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveFit:
-    """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to what `now` labels show.
+    """The error 1 − accuracy(n) = b·n^(−c), c ≥ 0, fitted to a learning curve from `now` labels.
 
-    effective : number of equally weighted labels that give as precise an estimate
+    effective : effective sample size: the number of equally weighted labels with the same sampling error
     """
 
     b: float
@@ -141,7 +141,7 @@ class CurveFit:
         return Estimate(*(float(end[-1]) for end in self._along(between)))
 
     def labels_to_reach(self, target: float) -> Estimate:
-        """Labels, from now on, with which the curve and the ends of its interval reach the target, or infinity."""
+        """The total number of labels at which the curve and the ends of its interval reach the target, or infinity."""
         check_target(target)
         labels = np.geomspace(self.now, max(MOST, self.now), 2000)
         value, low, high = (end >= target for end in self._along(labels))
@@ -150,9 +150,9 @@ class CurveFit:
     def _along(self, labels: Floats) -> tuple[Floats, Floats, Floats]:
         """The expected accuracy and the ends of its interval at these numbers of labels, which rise in small steps.
 
-        The interval is symmetric around the log odds. Their variance has three terms: the sampling error, a constant,
-        and one that grows with the extrapolation; the last two were measured in `benchmarks/labels/plan`. More labels
-        do no harm, so the lower end does not fall.
+        The interval is symmetric in the log odds. Their variance has three terms: the sampling error, a constant, and
+        one that grows with the extrapolation; the last two were measured in `benchmarks/labels/plan`. The lower end is
+        made non-decreasing, since more labels are assumed to do no harm.
         """
         value, now = (1 - np.clip(self.b * n**-self.c, 1e-9, 1 - 1e-9) for n in (labels, float(self.now)))
         times = np.maximum(1, labels / self.now)
@@ -162,7 +162,7 @@ class CurveFit:
 
 
 def check_target(target: float | None, name: str = "the target accuracy") -> None:
-    """Refuse a target accuracy that is not between 0 and 1, such as one in percent."""
+    """Raise an error for a target accuracy that is not between 0 and 1, such as one in percent."""
     if target is not None and not 0 < target < 1:
         hint = f": write {target / 100:g} for {target:g} %" if 1 < target < 100 else ""
         raise UserError(f"{name} is a share between 0 and 1, got {target:g}{hint}")

@@ -1,4 +1,4 @@
-"""How many labels are needed: how well picks cover the pool, and the accuracy to expect from more labels."""
+"""Estimate how many labels are needed, from the coverage radius of picks or from the accuracy to expect."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +15,17 @@ from .learning_curve import CHECKED, LEVEL, MIN_LABELS, CurveFit, Resampled, che
 from .report import SKEW, Table
 from .statistics import SKEWED, Floats
 
-HORIZON = 1000  # further labels that a plan looks at by default
-MIN_GAIN = 0.005  # a rise of a metric that justifies a batch of labels
-ENOUGH = 64  # labels from which a smaller gain is a reason to stop
+HORIZON = 1000  # further labels in a plan by default
+MIN_GAIN = 0.005  # smallest rise of a metric for which another batch is recommended
+ENOUGH = 64  # with fewer labels, a smaller rise is no reason to stop
 
 
 @dataclass(frozen=True, eq=False)
 class CoveragePlan:
-    """How well picks cover the pool, against their number; needs no labels.
+    """The coverage radius of the pool against the number of picks; needs no labels.
 
-    radius : (n,) after each pick the largest distance of any row to its nearest pick, relative to the local spacing
-    n_labeled : rows that were labelled before
+    radius : (n,) after each pick, the largest distance of a row to its nearest pick, relative to the local spacing
+    n_labeled : number of rows that already had labels
     target : accuracy to reach, or None
     """
 
@@ -35,15 +35,15 @@ class CoveragePlan:
 
     @cached_property
     def knee(self) -> int | None:
-        """Picks at which the radius turns from falling steeply to falling slowly, as in Kneedle; None without such.
+        """The number of picks at which the radius stops falling steeply, as in Kneedle; None if there is none.
 
-        It is the first of the points farthest below the chord from the first point to the last.
+        It is the point farthest below the line through the first and the last point, on ties the first.
         """
         y = self.radius
         if len(y) < 3 or not np.isfinite(y).all() or y[-1] >= y[0]:
             return None
         below = (y[0] - y) / (y[0] - y[-1]) - np.linspace(0, 1, len(y))  # measured along y: √2 times the distance
-        farthest = int(np.argmax(below.round(12)))  # the first of those equal but for rounding
+        farthest = int(np.argmax(below.round(12)))  # the first of those that are equal up to rounding
         return farthest + 1 if below[farthest] > 1e-9 else None
 
     @property
@@ -56,18 +56,18 @@ class CoveragePlan:
     @property
     def sentences(self) -> list[str]:
         """What the table means."""
-        text = ["Coverage radius: the distance from the worst-covered row to its nearest pick, in local spacings."]
+        text = ["Coverage radius: the largest distance of a row to its nearest pick, relative to the local spacing."]
         if self.knee is None:
             text.append(f"The radius has no knee within {len(self.radius):,} labels: it falls steadily.")
         else:
             text.append(f"The radius falls steeply up to about {self.knee:,} labels and slowly from there.")
             text.append("This is a hint for the size of a first batch. It does not show accuracy.")
         if self.target is not None:
-            text.append(f"Whether {self.target:.1%} can be reached is unknown without labels.")
+            text.append(f"Without labels, the plan cannot tell whether {self.target:.1%} can be reached.")
         return [*text, f"With {MIN_LABELS} labels or more, the plan can estimate the accuracy to expect."]
 
     def picture(self) -> bytes:
-        """The radius, as a PNG file."""
+        """The radius against the number of labels, as a PNG file."""
         from .plots import coverage_picture
 
         return coverage_picture(self.radius, self.knee)
@@ -75,7 +75,7 @@ class CoveragePlan:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyPlan:
-    """The accuracy to expect from more labels, extrapolated from the labels there are now.
+    """The accuracy to expect from more labels, extrapolated from the present labels.
 
     curves : the measured learning curve of accuracy, and of balanced accuracy if one class has over 60 % of the labels
     ahead, batch : further labels that the plan covers, and labels of one batch
@@ -96,7 +96,7 @@ class AccuracyPlan:
 
     @property
     def gains(self) -> dict[str, float]:
-        """Expected rise of each metric by the next batch."""
+        """Expected rise of each metric from the next batch."""
         now, then = self.now, self.now + self.batch
         return {metric: fit.predict(then).value - fit.predict(now).value for metric, fit in self.fits.items()}
 
@@ -123,7 +123,7 @@ class AccuracyPlan:
 
     @property
     def sentences(self) -> list[str]:
-        """Whether to label the next batch, whether the target can be reached, and how far to trust it."""
+        """Whether to label the next batch, whether the target can be reached, and how reliable the intervals are."""
         points = " and ".join(f"{100 * gain:.1f} points of {metric}" for metric, gain in self.gains.items())
         adds = f"next {self.batch} labels are expected to add {points}"
         if max(self.gains.values()) < MIN_GAIN:
@@ -148,9 +148,9 @@ class AccuracyPlan:
 def coverage_plan(
     X: Any, n: int | None = None, *, labeled: Any = None, target: float | None = None, random_state: int = 0
 ) -> CoveragePlan:
-    """How well 1, 2, …, n picks of `mheal` cover X, (rows, columns), by default `horizon(n_rows, n_labeled)` picks.
+    """The coverage radius of X, (rows, columns), after 1, …, n picks of `mheal`; default: `horizon(n_rows, n_labeled)`.
 
-    A target only adds a sentence, since accuracy is unknown without labels; the others are those of `mheal.select`.
+    A target only adds a sentence, since accuracy is unknown without labels. Other parameters: see `mheal.select`.
     """
     check_target(target)
     X = as_array(X)
@@ -165,7 +165,7 @@ def accuracy_plan(
 ) -> AccuracyPlan:  # fmt: skip
     """The accuracy to expect in the pool X, (rows, columns), from more labels, see `AccuracyPlan`.
 
-    y, labeled, estimator : as for `learning_curve`, from at least 20 labels on; random_state is the seed of the folds
+    y, labeled, estimator : as for `learning_curve`, with at least 20 labels; random_state is the seed of the folds
     """
     check_target(target)
     if ahead < 1 or batch < 1:
@@ -178,7 +178,7 @@ def accuracy_plan(
 
 
 def about_target(fit: CurveFit, target: float) -> str:
-    """How many labels the target takes, with the interval."""
+    """A sentence: how many labels the target takes, with the interval."""
     now, needed = fit.predict(fit.now), fit.labels_to_reach(target)
     if now.value >= target:
         unsure = "" if now.low >= target else f", but the interval begins at {now.low:.1%}"
@@ -193,12 +193,12 @@ def about_target(fit: CurveFit, target: float) -> str:
 
 
 def horizon(n_rows: int, n_labeled: int = 0, n: int | None = None) -> int:
-    """Further labels that a plan looks at: n if it is given, else 1000, at most half the pool."""
+    """The number of further labels in a plan: n if it is given, else 1000, at most half the pool."""
     left = n_rows - n_labeled
     return as_budget(max(1, min(HORIZON, n_rows // 2, left)) if n is None else n, left)
 
 
 def steps(last: int) -> list[int]:
-    """10, 20, 50, 100, … and the last; from 1 where the last is below 20."""
+    """10, 20, 50, 100, … and `last`; from 1 on if `last` is below 20."""
     numbers = [digit * 10**power for power in range(9) for digit in (1, 2, 5)]
     return [n for n in numbers if n < last and (n >= 10 or last < 20)] + [last]

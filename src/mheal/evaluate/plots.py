@@ -1,4 +1,4 @@
-"""Pictures, as the bytes of a PNG: learning curves, those of a plan, and picks in their pool."""
+"""Plots as bytes of a PNG file: learning curves, plans, and a pool with its picks."""
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -17,19 +17,19 @@ from .statistics import Floats, t_interval
 if TYPE_CHECKING:
     from .curves import Curves
 
-# Okabe and Ito's palette is distinct for every kind of colour vision; markers differ for print and repeats.
+# Okabe and Ito's palette suits all kinds of colour vision; markers tell lines apart in print or of equal colour.
 BLUE, GREY, ORANGE = "#0072B2", "#555555", "#D55E00"
 OTHERS = (ORANGE, "#009E73", "#CC79A7", "#E69F00")
 MARKERS = "^Dv<>pP*Xhd8H"
 FEW = 4  # up to this many strategies, all get strong lines and bands
-SHOWN = 20_000  # rows of a pool that are drawn; more would overlap
-NUMBERED = 30  # picks that get their rank written beside them
+SHOWN = 20_000  # at most this many rows of a pool are drawn
+NUMBERED = 30  # picks whose rank is written beside them
 
 
 def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
-    """The mean metric against labels, bands for 95 % t intervals, each line named at its end.
+    """The mean metric against labels, with bands for 95 % t intervals and the name of each line at its end.
 
-    mheal and random stand out; the rest are thinner, and without bands where there are many.
+    mheal and random are emphasised. If there are many strategies, the others have thinner lines and no bands.
     """
     ink, paper = ("#dddddd", "#16181c") if dark else ("#222222", "#ffffff")
     strong = {"mheal": ("#56B4E9" if dark else BLUE, "o"), "random": ("#aaaaaa" if dark else GREY, "s")}
@@ -96,7 +96,7 @@ def _apart(heights: Floats, gap: float, top: float) -> Floats:
 
 
 def coverage_picture(radius: Floats, knee: int | None = None) -> bytes:
-    """The coverage radius, with its knee, against labels."""
+    """The coverage radius against labels, with its knee."""
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     ax = figure.subplots()
     ax.plot(np.arange(1, len(radius) + 1), radius, color=BLUE, linewidth=2)
@@ -109,7 +109,7 @@ def coverage_picture(radius: Floats, knee: int | None = None) -> bytes:
 
 
 def accuracy_picture(curves: dict[str, Resampled], most: int, target: float | None = None) -> bytes:
-    """The points measured by each metric and the fitted curve with its interval, up to `most` labels."""
+    """For each metric, the measured points and the fitted curve with its interval, up to `most` labels."""
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     ax = figure.subplots()
     for (metric, curve), colour in zip(curves.items(), (BLUE, OTHERS[1]), strict=False):
@@ -147,7 +147,7 @@ def pool_picture(X: Any, picks: Selection, seed: int) -> bytes:
     _label(left, f"The pool in its first two principal components ({kept})", "", "")
     left.set(xticks=[], yticks=[])
     known = np.isfinite(picks.radius)
-    _label(right, "How far the farthest row is from the picks", "largest distance to the nearest pick", "picks")
+    _label(right, "Distance of the farthest row from the picks", "largest distance to the nearest pick", "picks")
     if known.any():
         right.plot(np.arange(1, len(picks) + 1)[known], picks.radius[known], color=BLUE, linewidth=2)
         right.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""Results as tables and sentences, for the terminal too, and the report: one HTML file that needs no other."""
+"""Results as tables and sentences, for the terminal and for the report, a self-contained HTML file."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SKEW = "Predicting the largest class always has {:.1%} accuracy. Balanced accura
 
 
 class Table(NamedTuple):
-    """A table of texts; the first column names the rows."""
+    """A table of strings; the first column holds the names of the rows."""
 
     caption: str
     columns: list[str]
@@ -32,9 +32,9 @@ def report(
     curves: "Curves", path: str | PathLike[str], title: str = "Which rows to label", notes: Sequence[str] = (),
     against: str = "random",
 ) -> None:  # fmt: skip
-    """Write an HTML file with the verdict, the picture, the tables, how it was measured, and what it does not show.
+    """Write an HTML file with the verdict, the plot, the tables, the method of measurement and its limits.
 
-    notes : paragraphs of your own on how it was measured: where the data comes from, how large the splits are
+    notes : further paragraphs on the measurement, such as the source of the data and the sizes of the splits
     """
     from .plots import curves_picture
 
@@ -66,7 +66,7 @@ def _table(table: Table) -> str:
 
 
 def summary_table(curves: "Curves", against: str) -> Table:
-    """Mean height, rank, labels saved and p of each strategy, the best first."""
+    """Mean height of the curve, rank, labels saved and p value of each strategy, best first."""
     rows = []
     for row in curves.summary(against).to_dicts():
         saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
@@ -76,7 +76,7 @@ def summary_table(curves: "Curves", against: str) -> Table:
         rows.append([row["strategy"], height, *beside, f"{row['rank']:.2f}", saved, p])
     heights = [f"mean {each.metric_title}{', %' * each.is_share}" for each in (curves, *curves.beside)]
     columns = ["strategy", *heights, "mean rank", "labels saved (median)", "p (Holm)"]
-    return Table(f"The best first; compared with {against}.", columns, rows)
+    return Table(f"Best first; compared with {against}.", columns, rows)
 
 
 def metric_table(curves: "Curves", spread: Literal["interval", "sd"] = "interval") -> Table:
@@ -100,12 +100,12 @@ def savings_table(curves: "Curves", against: str) -> Table:
             end = f"to {_signed(row['high'])}" if isfinite(row["high"]) else "or more"
             saved += f" ({_signed(row['low'])} {end})"
         cells[row["strategy"]].append(saved)
-    caption = f"Labels that {against} needs more for the same {curves.metric_title}; negative where it needs fewer."
+    caption = f"How many more labels {against} needs for the same {curves.metric_title}; negative: fewer."
     return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
 
 
 def sentences(curves: "Curves", against: str = "random") -> list[str]:
-    """What is better than the baseline by the paired tests on the area, what is worse, what is unclear."""
+    """Which strategies are better or worse than the baseline by the paired tests on the area, and which are unclear."""
     text = verdict = _verdict(curves, against)
     for other in curves.beside:
         text = text + [f"By {other.metric_title}: {one}" for one in _verdict(other, against) if one not in verdict]
@@ -135,7 +135,7 @@ def _verdict(curves: "Curves", against: str) -> list[str]:
 def _beats(curves: "Curves", test: dict[str, Any], against: str) -> str:
     name = test["strategy"]
     savings = curves.labels_saved(against).filter(strategy=name)
-    exact = savings.filter(bound="=")  # budgets for which the baseline's curve is long enough
+    exact = savings.filter(bound="=")  # budgets whose value the baseline's curve reaches
     budget, needs, bound, saved = (exact.tail(1) if len(exact) else savings).row(0)[1:5]
     ours, theirs = (values.mean(axis=0)[curves.budgets == budget].item() for values in curves.paired(name, against))
     unit = " %" * curves.is_share
@@ -158,7 +158,7 @@ def _are(names: list[str]) -> str:
 
 
 def _value(curves: "Curves", mean: float, half: float = float("nan")) -> str:
-    """A mean, and half its interval where there is one; in percent where the metric is a share."""
+    """A mean and, if there is one, half its interval; in percent if the metric is a share."""
     numbers = [mean, half] if isfinite(half) else [mean]
     return " ± ".join(f"{100 * x:.1f}" if curves.is_share else f"{x:.3f}" for x in numbers)
 

@@ -1,10 +1,10 @@
-"""Simulated labelling: labels are hidden, each strategy picks rows, a model is trained on their labels and scored.
+"""Simulated labelling: labels are hidden, strategies pick rows, and models trained on the rows' labels are scored.
 
 A seed decides the split, `train_test_split(..., stratify=y, random_state=seed)`, the picks, `mheal.select(X[pool], n,
-random_state=seed)`, and random states of the estimator that are None. A strategy that is ranked picks once, for the
-largest budget; others pick for each budget. An adaptive one gets the rows labelled so far and, from its `min_labels`
-on, their labels and the estimator fitted on them, if that has predict_proba or decision_function. Where it needs
-labels, it starts with the picks of "random".
+random_state=seed)`, and random states of the estimator that are None. A ranked strategy picks once, for the largest
+budget; others pick for each budget. An adaptive strategy gets the rows labelled so far. From its `min_labels` on it
+also gets their labels and the estimator fitted on them, if that has predict_proba or decision_function. A strategy that
+needs labels starts with the picks of "random".
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,14 +48,14 @@ def simulate(
     strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
     estimator : the classifier that learns from the labels: a name such as "logistic" or "forest" (columns are scaled
-        for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline, which sees
+        for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline, which gets
         the columns as they are in X. It is cloned for each fit. Labels of one class give a constant prediction.
     seeds : number of splits, or a list of their seeds
     metric : "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
         scorer(estimator, X, y); larger is better
     scaling : scaling for the picks, as for `mheal.select`
-    test_size, max_test : this share of the rows is held out, at most `max_test` rows
-    max_pool : the most rows of a pool; None takes all that are not held out
+    test_size, max_test : share of the rows to hold out, and the largest number of them
+    max_pool : the largest number of rows in a pool; None: all rows that are not held out
 
     Examples
     --------
@@ -77,10 +77,10 @@ def runs(
     test_size: float = 0.3, max_test: int = 5000, max_pool: int | None = None,
     done: Collection[tuple[str, int]] = frozenset(),
 ) -> Iterator[list[Row]]:  # fmt: skip
-    """The rows of `simulate` for one (strategy, seed) after another, as they are finished, without those in `done`.
+    """The rows of `simulate`, yielded as each (strategy, seed) is finished, without those in `done`.
 
-    The rows of a unit depend on the data, the options, the strategy and the seed alone: an interrupted simulation can
-    be resumed in any order. Bad input is refused at the call.
+    The rows depend only on the data, the options, the strategy and the seed, so an interrupted simulation can resume in
+    any order. Invalid input raises an error at the call.
     """
     if is_frame(X):
         as_classes(y, n=len(X))
@@ -107,14 +107,14 @@ def runs(
                 unit = dict(strategy=name, seed=seed, estimator=called)
                 yield [
                     {**unit, "labels": labels, **_scores(fitted, X_test, y_test, *measure), "seconds": seconds}
-                    for labels, fitted, seconds in hidden.steps(deepcopy(named[name]), sizes)  # no unit changes another
+                    for labels, fitted, seconds in hidden.steps(deepcopy(named[name]), sizes)  # runs are independent
                 ]
 
     return units()
 
 
 def _scores(model: Any, X: Any, y: npt.NDArray[Any], metric: str, scorer: Scorer | None) -> dict[str, float]:
-    """Accuracy, its mean over the classes of y (balanced accuracy), the largest class's share, the metric: by name."""
+    """By name: accuracy, balanced accuracy over the classes of y, the share of the largest class, and the metric."""
     correct = predict(model, X) == y
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     recall = np.bincount(codes, weights=correct) / counts
@@ -159,7 +159,7 @@ class _HiddenLabels:
             yield budget, model, total
 
     def pick(self, strategy: Strategy, n: int, labeled: Rows = NONE, model: Any = None) -> tuple[Rows, float]:
-        """n further rows and the seconds it took; the strategy sees no label but those of the rows in `labeled`."""
+        """n further rows and the seconds taken. The strategy gets only the labels of the rows in `labeled`."""
         given: dict[str, Any] = dict(labeled=labeled, scaling=self.scaling, random_state=self.seed)
         if len(labeled) and (strategy.needs_model or len(labeled) >= strategy.min_labels):
             given["y"] = self.y[labeled]
@@ -174,7 +174,7 @@ class _HiddenLabels:
 
 
 def as_metric(metric: Any) -> tuple[str, Scorer | None]:
-    """The metric's name, and what computes it, unless it is always measured; of a scorer's name, or of a scorer."""
+    """The name of a metric, and its scorer (None if it is always measured), from a scorer or its name."""
     if metric in ALWAYS:
         return metric, None
     from sklearn.metrics import get_scorer, get_scorer_names
@@ -186,12 +186,12 @@ def as_metric(metric: Any) -> tuple[str, Scorer | None]:
         return metric, get_scorer(metric)
     if not callable(metric):
         raise UserTypeError(f"metric must be a scorer's name or a callable scorer(estimator, X, y), got {metric!r}")
-    function = getattr(metric, "_score_func", metric)  # of a scorer that make_scorer made
+    function = getattr(metric, "_score_func", metric)  # for scorers by make_scorer
     return getattr(function, "__name__", "score"), metric
 
 
 def as_strategies(strategies: Strategies) -> dict[str, Strategy]:
-    """Instances by the name of their curve."""
+    """Instances of the strategies, by the names of their curves."""
     if isinstance(strategies, str | Strategy):
         raise UserTypeError("strategies must be a list or dict of names or instances, such as ['mheal', 'random']")
     pairs = strategies.items() if isinstance(strategies, Mapping) else ((None, given) for given in strategies)

@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
-SKEWED = 0.6  # above this share of the largest class, accuracy depends little on the other classes
+SKEWED = 0.6  # if the largest class has a larger share, accuracy depends little on the other classes
 
 
 def t_interval(values: npt.ArrayLike) -> tuple[Any, Any]:
@@ -40,27 +40,27 @@ def holm(p: npt.ArrayLike) -> Floats:
 
 
 def paired_tests(differences: npt.ArrayLike) -> tuple[float, float]:
-    """Two-sided p values of the t test and of Wilcoxon's signed-rank test that differences centre on 0.
+    """Two-sided p values of the t test and Wilcoxon's signed-rank test that the differences are centred on 0.
 
-    Nothing but zeros, or a single difference, gives 1. Of equal differences the t test gets Wilcoxon's p.
+    Both are 1 for a single difference or only zeros. If all differences are equal, the t test gets Wilcoxon's p value.
     """
     d = np.asarray(differences, np.float64)
     if len(d) < 2 or not d.any():
         return 1.0, 1.0
     wilcoxon = float(stats.wilcoxon(d).pvalue)
-    if np.ptp(d) <= 1e-12 * np.abs(d).max():  # equal but for rounding
+    if np.ptp(d) <= 1e-12 * np.abs(d).max():  # equal up to rounding
         return wilcoxon, wilcoxon
     return float(stats.ttest_1samp(d, 0.0).pvalue), wilcoxon
 
 
 def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats) -> polars.DataFrame:
-    """How many labels the baseline needs for the mean value of the metric that a strategy has at each budget.
+    """How many labels the baseline needs for the mean value that a strategy reaches at each budget.
 
     ours, baseline : curves of shape (seeds, budgets), for the same seeds
 
-    Columns: `labels`, the budget; `needs`, the baseline's number of labels; `bound`, "=", or ">" or "<" where the value
-    lies beyond the baseline's last or first budget, which then is in `needs`; `saved`, needs − labels; `low` and
-    `high`, its 95 % bootstrap interval over the seeds, infinite where the baseline's curve may end below the value.
+    Columns: `labels`, the budget; `needs`, the baseline's number of labels; `bound`: "=", or ">" or "<" if the value is
+    beyond the baseline's last or first budget, which is then in `needs`; `saved`, needs − labels; `low` and `high`, its
+    95 % bootstrap interval over the seeds: `high` is infinite if the baseline's curve may end below the value.
     """
     needs = _needs(budgets, baseline.mean(axis=0), ours.mean(axis=0))
     beyond = [needs == np.inf, needs == 0]
@@ -71,24 +71,24 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
         resampled = [_needs(budgets, baseline[d].mean(axis=0), ours[d].mean(axis=0)) for d in draws]
         low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite
         high = np.quantile(resampled, 0.975, axis=0, method="higher")
-        low, high = np.minimum(low, budgets[-1]), np.maximum(high, budgets[0])  # beyond the ends nothing is known
+        low, high = np.minimum(low, budgets[-1]), np.maximum(high, budgets[0])  # the curve is unknown beyond its ends
     saved = dict(saved=needs - budgets, low=low - budgets, high=high - budgets)
     return polars.DataFrame(dict(labels=budgets, needs=needs, bound=bound) | saved)
 
 
 def median_saved(savings: polars.DataFrame) -> tuple[float, str]:
-    """The median over budgets of the labels saved (the lower of two), and its bound; `savings`: a strategy's rows."""
+    """The median (the lower of two) of one strategy's labels saved over its budgets, and its bound."""
     beyond = polars.col("bound").replace_strict({"<": -np.inf, "=": 0.0, ">": np.inf})
     order = savings.sort(polars.col("saved") + beyond, "saved")
     return order.select("saved", "bound").row((len(order) - 1) // 2)
 
 
 def _needs(budgets: npt.NDArray[np.int64], curve: Floats, targets: Floats) -> Floats:
-    """Fewest labels with which the curve, made monotone, reaches each target; 0 or infinity beyond its ends.
+    """Fewest labels at which the curve, made monotone, reaches each target; 0 or infinity beyond its ends.
 
     Between budgets the curve is linear in the logarithm of labels.
     """
-    monotone, targets = isotonic_regression(curve).x.round(12), targets.round(12)  # equal but for rounding is equal
+    monotone, targets = isotonic_regression(curve).x.round(12), targets.round(12)  # ignore rounding errors
     at = np.searchsorted(monotone, targets)  # the first budget that reaches the target
     last = len(curve) - 1
     after = np.clip(at, min(1, last), last)
