@@ -106,7 +106,7 @@ def test_equal_items_are_given_once_and_have_equal_vectors(tmp_path):
         ("nothing", "'nothing' of tiny-embedding cannot be loaded .* has no attribute 'nothing'"),
         ("broken", r"'broken' .* cannot be loaded from tiny_broken:last \(RuntimeError: no licence found\): install"),
         ("unreadable", "'unreadable' .* cannot be loaded from tiny embedding"),
-        ("number", "'number' of tiny-embedding is no function: tiny_embedding:number"),
+        ("number", "'number' of tiny-embedding is not a function: tiny_embedding:number"),
         ("fails", r"'fails' of tiny-embedding failed \(ZeroDivisionError: .*\): see its documentation"),
         ("refuses", "^give more rows$"),
         ("short", r"'short' of tiny-embedding returned float64 \(11, 2\), not a row of finite numbers"),

@@ -1,4 +1,4 @@
-"""The paper's autoencoder: d-500-500-2000-10 and back, trained to give its input back."""
+"""The paper's autoencoder: d-500-500-2000-10 and back, trained to reconstruct its input."""
 
 from collections import OrderedDict
 from itertools import pairwise
@@ -18,7 +18,7 @@ BATCH, RATE = 256, 1e-3
 
 
 def autoencoder(columns: int) -> Any:
-    """Fully connected, ReLU between the layers, a linear code in the middle."""
+    """A fully connected autoencoder with ReLU between the layers and a linear code."""
     widths = (columns, *WIDTHS, CODE)
     halves = {}
     for name, sizes in (("encoder", widths), ("decoder", widths[::-1])):
@@ -32,9 +32,9 @@ def encode(
 ) -> npt.NDArray[np.float32]:
     """Train on the rows of X, and return their codes, (rows, 10).
 
-    Columns are scaled together, so that pixels keep their relative contrast. Runs on the GPU where there is one.
+    All columns are divided by the same number, so that pixels keep their contrast. Runs on a GPU if there is one.
 
-    steps : batches to train on; by default 6,000, or 30 epochs if these are more
+    steps : number of batches, rounded up to whole epochs; by default 6,000 or 30 epochs, whichever is more
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     A = torch.as_tensor(np.asarray(X), dtype=torch.float32)
@@ -46,7 +46,7 @@ def encode(
 
 
 def train(X: torch.Tensor, steps: int | None = None, batch: int = BATCH, progress: Progress | None = None) -> Any:
-    """An autoencoder of the rows of X, by Adam with a cosine schedule."""
+    """An autoencoder trained on the rows of X by Adam with a cosine schedule."""
     model = autoencoder(X.shape[1]).to(X.device)
     batch = min(batch, len(X))
     per_epoch = len(X) // batch

@@ -1,4 +1,4 @@
-"""Images kept on a device as bytes, the moments that normalise them, and random views for training."""
+"""Images as bytes on a device, the mean and deviation that normalise them, and random views for training."""
 
 from math import log, pi, sqrt
 from typing import Any, Self
@@ -8,23 +8,23 @@ from torch.nn import functional
 
 from ..exceptions import UserError
 
-SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # share of the area that a crop keeps at least
-RATIO = 4 / 3  # of a crop's sides, at most
-JITTER = 0.4  # brightness, contrast and saturation change by up to this factor, either way
-HUE = 0.1  # of the colour circle, either way
-RECOLOURED, GREY = 0.8, 0.2  # shares of the images whose colours change, and that become grey
+SMALLEST_COLOUR, SMALLEST_GREY = 0.2, 0.5  # smallest share of the area in a crop
+RATIO = 4 / 3  # largest ratio of a crop's sides
+JITTER = 0.4  # brightness, contrast and saturation change by up to ±40 %
+HUE = 0.1  # hue changes by up to ±10 % of the colour circle
+RECOLOURED, GREY = 0.8, 0.2  # shares of images whose colours change, and of images made grey
 
 
 class Images:
-    """Images on one device, and the mean and the deviation of each channel that normalise them."""
+    """Images on one device, with the mean and standard deviation of each channel for normalisation."""
 
     def __init__(self, pixels: torch.Tensor, mean: torch.Tensor, deviation: torch.Tensor) -> None:
-        """`pixels` are bytes (n, height, width, channels), which is how a GPU convolves fastest."""
+        """`pixels` are bytes (n, height, width, channels), the layout with the fastest convolutions on a GPU."""
         self.pixels, self.mean, self.deviation = pixels, mean, deviation
 
     @classmethod
     def load(cls, images: Any, device: Any) -> Self:
-        """Images (n, channels, height, width) or (n, height, width) of bytes, normalised by their own moments."""
+        """From bytes (n, channels, height, width) or (n, height, width), normalised by their own mean and deviation."""
         pixels = as_pixels(images, device)
         return cls(pixels, *_moments(pixels))
 
@@ -33,7 +33,7 @@ class Images:
 
 
 def as_pixels(images: Any, device: Any) -> torch.Tensor:
-    """Bytes on a device, channels last; images there already are not sent again."""
+    """Bytes on a device, channels last. Images that are on the device are not copied to it again."""
     pixels = torch.as_tensor(images)
     if pixels.dtype != torch.uint8:
         raise UserError(f"images must be bytes (uint8), not {pixels.dtype}")
@@ -43,7 +43,7 @@ def as_pixels(images: Any, device: Any) -> torch.Tensor:
 
 
 def _moments(pixels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation of each channel, from counts of its 256 values: exact, and without a copy in floats."""
+    """Mean and deviation of each channel, from a histogram of its 256 values: exact, without a copy as floats."""
     counts = [torch.bincount(channel.flatten(), minlength=256) for channel in pixels.unbind(3)]
     share = torch.stack(counts).double() / counts[0].sum()
     values = torch.arange(256, dtype=torch.float64, device=pixels.device)
@@ -55,8 +55,8 @@ def _moments(pixels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def random_views(pixels: torch.Tensor, generator: Any) -> torch.Tensor:
     """One view of each image: bytes (n, height, width, channels) to floats (n, channels, height, width) in [0, 255].
 
-    A part of the image, at the size of the whole. Three channels are a colour photograph, which may be mirrored and
-    recoloured as well; in other images, such as digits, that could change what is shown.
+    A view is a random crop, enlarged to the size of the image. Images of three channels are also mirrored and
+    recoloured at random. Others are not: it could change the meaning of, for example, a digit.
     """
     images = pixels.permute(0, 3, 1, 2).float()
     colour = images.shape[1] == 3
@@ -64,7 +64,7 @@ def random_views(pixels: torch.Tensor, generator: Any) -> torch.Tensor:
     views = _crop(images, draws[:5], SMALLEST_COLOUR if colour else SMALLEST_GREY, mirror=colour)
     if colour:
         views = _recolour(views, draws[5:])
-    return views.clamp_(0, 255)  # weights of the interpolation add up to 1 only nearly
+    return views.clamp_(0, 255)  # interpolation weights do not sum to exactly 1
 
 
 def _crop(images: torch.Tensor, draws: torch.Tensor, smallest: float, mirror: bool) -> torch.Tensor:

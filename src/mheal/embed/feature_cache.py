@@ -1,4 +1,4 @@
-"""Features on disk by the content of their items, so that no image or text passes through the same network twice."""
+"""A cache of features on disk, by the items' content: a network computes those of each image or text once."""
 
 import os
 import sqlite3
@@ -15,11 +15,11 @@ from ..runtime.threads import spans
 
 Vector = npt.NDArray[np.float32]
 
-AT_ONCE = 500  # items looked up by one statement; SQLite takes at most 999 values
+AT_ONCE = 500  # items looked up by one statement; old versions of SQLite take at most 999 values
 
 
 def folder() -> Path:
-    """Where features are kept: MHEAL_CACHE, else the user's folder for caches."""
+    """The folder of the cache: MHEAL_CACHE, else in the user's folder for caches."""
     if given := os.environ.get("MHEAL_CACHE"):
         return Path(given)
     if sys.platform == "win32":
@@ -30,11 +30,11 @@ def folder() -> Path:
 
 
 class FeatureCache:
-    """Features of one network. Where the file cannot be read or written, nothing is kept and nothing fails."""
+    """Cached features of one network. If the file cannot be read or written, the cache is empty and raises no error."""
 
     def __init__(self, network: str) -> None:
         self.network, self._file = network, None
-        with suppress(OSError, RuntimeError, sqlite3.Error):  # RuntimeError: there is no home
+        with suppress(OSError, RuntimeError, sqlite3.Error):  # RuntimeError: no home folder
             folder().mkdir(parents=True, exist_ok=True)
             file = sqlite3.connect(folder() / "features.sqlite", timeout=10, isolation_level=None)
             file.execute("PRAGMA journal_mode = WAL")
@@ -46,7 +46,7 @@ class FeatureCache:
             self._file = file
 
     def get(self, items: Iterable[bytes]) -> dict[bytes, Vector]:
-        """The features that are kept of these items, which are named by digests of their content."""
+        """The cached features of these items, which are given by digests of their content."""
         wanted = list(items)
         found: dict[bytes, Vector] = {}
         for lo, hi in spans(len(wanted), AT_ONCE):
@@ -57,7 +57,7 @@ class FeatureCache:
         return found
 
     def put(self, features: Mapping[bytes, Vector]) -> None:
-        """Keep these features."""
+        """Add these features."""
         if self._file is not None and features:
             rows = [(self.network, item, np.float32(vector).tobytes()) for item, vector in features.items()]
             with suppress(sqlite3.Error):  # a full disk

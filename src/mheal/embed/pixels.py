@@ -18,16 +18,16 @@ from ..runtime.files import first_line
 from ..runtime.progress import Progress
 from ..runtime.threads import run_parts, spans
 
-SMALL = 64  # images that share a size up to this keep it
+SMALL = 64  # images that all have the same size, at most this, keep it
 COMMON = (32, 32)  # others are resized to this width and height
-DEEP = ("I;16", "I;16L", "I;16B", "I", "F")  # more than 8 bits a pixel, in one channel
+DEEP = ("I;16", "I;16L", "I;16B", "I", "F")  # modes of more than 8 bits per pixel, in one channel
 GREY = ("1", "L", "LA", *DEEP)
-WHITES = (1, 255, 4095, 65535)  # what white may be in images of more than 8 bits
-MOST = 100_000_000  # pixels of an image; Pillow warns of more than 89 million, and refuses twice as many
-LARGE = 10_000_000  # pixels; images of more are decoded one after another
+WHITES = (1, 255, 4095, 65535)  # possible values of white in images of more than 8 bits
+MOST = 100_000_000  # largest number of pixels; Pillow warns above 89 million and refuses twice as many
+LARGE = 10_000_000  # pixels; larger images are decoded one at a time
 BAND = 1_000_000  # pixels that are converted together
-HUGE = 1e30  # values of a pixel; differences of larger ones may not be float32
-FORMATS = (  # others start programs
+HUGE = 1e30  # largest value of a pixel; differences of larger values may overflow float32
+FORMATS = (  # other formats start programs
     *("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "JPEG2000", "PPM"),
     *(["AVIF"] if "avif" in features.modules and features.check_module("avif") else []),
 )
@@ -40,11 +40,11 @@ _one_large = Lock()
 def read_pixels(
     paths: Sequence[Path], progress: Progress | None = None
 ) -> tuple[npt.NDArray[np.float32], str, list[tuple[int, str]]]:
-    """Every image at one size: their own if they share one of at most 64 × 64, else 32 × 32. Grey if all are grey.
+    """All images at one size: their own if it is common to all and at most 64 × 64, else 32 × 32.
 
-    Returns pixels in [0, 1], (images, height, width) or, unless all are grey, (images, height, width, 3); their size
-    and colours, in words; and (position, reason) of the images that could not be read. Only the first page or frame of
-    a file is read. Images of more than 8 bits are scaled together, so that a bright one stays brighter than others.
+    Returns pixels in [0, 1], (images, height, width) if all images are grey, else (images, height, width, 3); a
+    description; and (position, reason) of the images that could not be read. Only the first page or frame of a file is
+    read. Images of more than 8 bits are scaled together, so that they keep their relative brightness.
     """
     looks = in_chunks(partial(opened, work=lambda image: (image.size, image.mode)), paths, "opening images", progress)
     seen = [look for look in looks if not isinstance(look, str)]
@@ -63,9 +63,9 @@ def read_pixels(
 
 
 def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
-    """The image as a viewer shows it: turned by its EXIF data, transparent parts white. In L, RGB or F.
+    """The image in mode L, RGB or F, rotated according to its EXIF data, with white for transparent parts.
 
-    enough : width and height. An image of more than four times that is averaged down, one band of rows after the other,
+    enough : width and height that are needed. An image of more than four times that is averaged down in bands of rows,
         since a copy of a large image in another mode may take gigabytes
     """
     image.draft(None, (4 * enough[0], 4 * enough[1]))  # a JPEG can be read at a fraction of its size, much faster
@@ -82,7 +82,7 @@ def upright(image: Image.Image, enough: tuple[int, int]) -> Image.Image:
 
 
 def _flat(image: Image.Image) -> Image.Image:
-    """The image in L, RGB or, if it has more than 8 bits, F."""
+    """The image in mode L, RGB or, if it has more than 8 bits, F."""
     if image.mode in DEEP:
         values = np.asarray(image, np.float32)
         if not (np.abs(values) < HUGE).all():
@@ -108,13 +108,13 @@ def upright_rgb(image: Image.Image, side: int) -> Image.Image:
 
 
 def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
-    """What `work` makes of the opened image; the reason if it cannot be read. One of too many pixels is not decoded."""
+    """The result of `work` on the opened image, or the reason why it cannot be read. Too large ones are refused."""
     suffix = path.suffix.lower()
     no_decoder = f"there is no decoder for {suffix} here: save it as PNG or JPEG"
     if suffix in UNDECODED:
         return no_decoder
     try:
-        str(path).encode()  # a name that is not UTF-8 can be written to no file
+        str(path).encode()  # names that are not UTF-8 cannot be written to the output
         with Image.open(path, formats=FORMATS) as image:
             pixels = image.width * image.height
             if pixels > MOST:
@@ -132,10 +132,10 @@ def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
 
 
 def in_chunks(work: Callable[[Any], Any], parts: Sequence[Any], what: str, progress: Progress | None) -> list[Any]:
-    """Results of `work` on each part, by several threads, with a report after every few hundred."""
+    """Results of `work` on each part, computed by several threads. Progress is reported after every chunk."""
     results = []
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="PIL")  # an odd file can be read, or there is a reason
+        warnings.filterwarnings("ignore", module="PIL")  # a file is read, or skipped with a reason
         for lo, hi in spans(len(parts), CHUNK):
             results += run_parts(work, parts[lo:hi])
             if progress is not None:
@@ -153,7 +153,7 @@ def _fill(out: npt.NDArray[np.float32], image: Image.Image) -> None:
 
 
 def _scaled(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Images of more than 8 bits, scaled to [0, 1] by the smallest of WHITES that none exceeds, else by their range."""
+    """Images of more than 8 bits, scaled to [0, 1] by the smallest of WHITES that none exceeds, or by their range."""
     low, high = float(values.min()), float(values.max())
     white = next((white for white in WHITES if low >= 0 and high <= white), None)
     low, high = (0.0, float(white)) if white else (low, high)

