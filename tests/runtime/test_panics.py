@@ -94,4 +94,4 @@ with exit_on_native_errors(7), reading("a.parquet"):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 7
-    assert done.stderr.startswith("mheal: a library gave up")
+    assert done.stderr.startswith("mheal: a library aborted")

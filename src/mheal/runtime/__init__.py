@@ -1,1 +1,1 @@
-"""What long runs need: threads, files, locks, checkpoints, memory limits and progress."""
+"""Support for long runs: threads, files, locks, checkpoints, memory limits and progress."""

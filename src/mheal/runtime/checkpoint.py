@@ -1,6 +1,6 @@
-"""A folder for the intermediate results of a long run; an interrupted run resumes from it.
+"""Checkpoints: a folder for the intermediate results of a long run, from which an interrupted run resumes.
 
-The result of a stage is a dictionary of arrays, in a file with the state of the random numbers after it.
+The result of a stage is a dictionary of arrays. It is stored with the state of the random numbers after the stage.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from .progress import Progress, silent
 Arrays = dict[str, npt.NDArray[Any]]
 Make = Callable[[], Mapping[str, npt.NDArray[Any]] | None]
 Rng = np.random.RandomState | None
-EVERY = 30.0  # seconds between two saves of a stage that is under way
+EVERY = 30.0  # seconds between saves of an unfinished stage
 MANIFEST = "manifest.json"
 
 
 class NullCheckpoint:
-    """A checkpoint that stores nothing: what runs in memory use. `report` is called with (done, total or 0, what)."""
+    """A checkpoint that stores nothing, for runs in memory. `report` is called with (done, total or 0, what)."""
 
     on_disk = False
     begun = False  # whether the folder is locked by this run
@@ -38,12 +38,12 @@ class NullCheckpoint:
         self.report = progress or silent
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Store a description of the run; refuse to resume another one, or to work beside another run."""
+        """Lock the folder and store a description of the run. Raise an error if the folder belongs to another run."""
 
     def stage(self, name: str, make: Make, rng: Rng = None, part: bool = False) -> Arrays:
-        """The result of `make`; where an earlier run has stored it, that result, and `rng` as it was after it.
+        """The result of `make`. If it is stored, `make` is not called, and `rng` is set to its state after the stage.
 
-        Progress is reported, except for a `part` of another stage. `make` returns None where it fills a scratch array.
+        Progress is reported, except for a `part` of another stage. `make` may fill scratch arrays and return None.
         """
         if part:
             return dict(make() or {})
@@ -53,37 +53,37 @@ class NullCheckpoint:
         return made
 
     def save_partial(self, name: str, make: Make) -> None:
-        """Store how far a stage has come, if the last save was long enough ago."""
+        """Store the state of an unfinished stage, if the last save was long enough ago."""
 
     def load_partial(self, name: str) -> Arrays | None:
-        """What was stored last for a stage, finished or not; None if nothing was, or the file is damaged."""
+        """The last stored state of a stage, finished or not; None if there is none, or the file is damaged."""
         return None
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-        """An array to work in, on disk a memory map, with the content it had when the run was interrupted."""
+        """A working array; on disk a memory map, which keeps its content when the run is interrupted."""
         return np.empty(shape, dtype)
 
     def room(self) -> int:
-        """Bytes of memory that may still be taken."""
+        """Bytes of memory that may still be allocated."""
         return 2**63 if self.limit is None else max(0, self.limit.limit - resident())
 
     def yield_point(self) -> None:
-        """Called between parts of work on the pool: keeps the memory limit, if there is one."""
+        """Called between parts of work on the pool; frees memory if the limit is near."""
         if self.limit is not None:
             self.limit.yield_point()
 
     def close(self) -> None:
-        """Unlock the folder, so that another run may resume."""
+        """Unlock the folder, so that another process can resume the run."""
 
     def end(self) -> None:
-        """Delete what this run has stored, and the folder if nothing else is in it."""
+        """Delete the stored results, and the folder if it is empty then."""
 
 
 class Checkpoint(NullCheckpoint):
-    """Results of the stages of one run, as files in a folder that exists as long as the run is unfinished.
+    """Stores the results of a run's stages as files in a folder, which `end` deletes.
 
-    From `begin` to `close` or `end` no other run can use the folder, on Unix. A stage that is under way is saved every
-    so many seconds.
+    On Unix, no other process can use the folder from `begin` to `close` or `end`. An unfinished stage is saved at most
+    once in `every` seconds.
     """
 
     on_disk = True
@@ -103,7 +103,7 @@ class Checkpoint(NullCheckpoint):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._refuse_other_files()
             self._lock.take()
-            self._refuse_other_files()  # the folder may have changed before it was ours
+            self._refuse_other_files()  # the folder may have changed before it was locked
         file, text = self.folder / MANIFEST, json.dumps(run, indent=1)
         if file.exists():
             with reading(file, self._remedy, MISTYPED):
@@ -149,11 +149,11 @@ class Checkpoint(NullCheckpoint):
         if not file.exists():
             with replacing(file) as part:
                 np.lib.format.open_memmap(part, "w+", np.dtype(dtype), shape)
-                if hasattr(os, "posix_fallocate"):  # a disk that fills up under a memory map kills the process
+                if hasattr(os, "posix_fallocate"):  # writing to a memory map on a full disk would kill the process
                     with part.open("r+b") as made:
                         os.posix_fallocate(made.fileno(), 0, part.stat().st_size)
         with reading(file, self._remedy):
-            found = np.lib.format.open_memmap(file, "r")  # "r+" would lengthen a file that was cut
+            found = np.lib.format.open_memmap(file, "r")  # "r+" would extend a truncated file
             if (found.shape, found.dtype) != (shape, np.dtype(dtype)):
                 raise ValueError(f"it holds {found.dtype} {found.shape}")
             A = np.lib.format.open_memmap(file, "r+")
@@ -167,11 +167,11 @@ class Checkpoint(NullCheckpoint):
 
     def end(self) -> None:
         if self.begun:
-            for pattern in ("*.npz", "*.npy", "*.part", MANIFEST):  # stages before the arrays that they have filled
+            for pattern in ("*.npz", "*.npy", "*.part", MANIFEST):  # stages before the arrays that they filled
                 for path in self.folder.glob(pattern):
                     with suppress(OSError):
                         path.unlink()
-            self.close()  # the lock is deleted last, so that no run resumes from half of the files
+            self.close()  # the lock is deleted last, so that no run resumes from some of the files
             with suppress(OSError):
                 self.folder.rmdir()
 
@@ -187,19 +187,19 @@ class Checkpoint(NullCheckpoint):
 
 @contextmanager
 def kept_unless_mistaken(checkpoint: NullCheckpoint) -> Iterator[None]:
-    """Stored results stay when the run is interrupted, but not after a mistake that the same call would repeat."""
+    """Keep stored results if the run is interrupted; delete them after a user's mistake, which a retry would repeat."""
     try:
         yield
     except BaseException as error:
-        # A full disk is mended, and then the run resumes.
+        # UserFileError: such as a full disk, after which the run can resume.
         if isinstance(error, UserError) and not isinstance(error, OtherRun | UserFileError):
             checkpoint.end()
-        checkpoint.close()  # though the exception may still refer to it
+        checkpoint.close()  # explicitly, since the exception may refer to it
         raise
 
 
 def mark(X: Any) -> dict[str, Any]:
-    """Identifies a pool: a few of its rows and, of a file, its name, size and time."""
+    """Identify a pool by its shape, type and some rows, and a file also by its name, size and time of change."""
     if not isinstance(X, np.ndarray):
         raise UserTypeError(f"a checkpoint is for pools that are arrays or .npy files, not for {type(X).__name__}")
     found: dict[str, Any] = {"shape": list(X.shape), "dtype": str(X.dtype), "rows": digest(X[:: max(1, len(X) // 64)])}
@@ -208,12 +208,12 @@ def mark(X: Any) -> dict[str, Any]:
 
 
 def file_mark(file: Path) -> dict[str, Any]:
-    """Identifies a file: its name, size and time."""
+    """Identify a file by its name, size and time of change."""
     with reading(file):
         at = file.stat()
     return {"file": file.name, "bytes": at.st_size, "changed": at.st_mtime_ns}
 
 
 def digest(values: Any) -> str:
-    """A hash of these numbers."""
+    """SHA-256 of the bytes of an array."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()

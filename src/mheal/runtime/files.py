@@ -1,4 +1,4 @@
-"""Files are written as a whole or not at all, read with errors of one line, and locked between processes."""
+"""Files: atomic writing, reading with one-line errors, and locks between processes."""
 
 import os
 import re
@@ -20,27 +20,27 @@ try:
 except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
-BROKEN = (ValueError, EOFError)  # what readers raise for a file that is broken, or of another kind
-READERS = {"polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy"}  # any error of these is that
+BROKEN = (ValueError, EOFError)  # raised by readers for a damaged file or another format
+READERS = {"polars", "pyarrow", "_fastexcel", "pyo3_runtime", "numpy"}  # any error of these libraries means the same
 READERS |= {"zipfile", "json", "ast", "tokenize", "_csv", "zlib", "struct"}
-MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # what values of another type than expected raise
-CUT = "it ends too early"  # what EOFErrors without a message mean
+MISTYPED = (AttributeError, TypeError, KeyError, IndexError)  # raised when values have an unexpected type
+CUT = "it ends too early"  # for EOFErrors without a message
 LOCK = ".mheal-lock"
-KIND = " (is it complete, and what its name says?)"  # what to check where a library cannot read a file
-OWN_NAME = 50  # characters of a file's name that its temporary neighbour has too
-PART = re.compile(r"\..*\.[0-9a-f]{16}\.part")  # the name of a temporary neighbour
+KIND = " (is it complete, and what its name says?)"  # hint if a library cannot read a file
+OWN_NAME = 50  # characters of a file's name that begin the name of its temporary file
+PART = re.compile(r"\..*\.[0-9a-f]{16}\.part")  # names of temporary files
 
 
 class OtherRun(UserError):
-    """The folder holds an unfinished run of something else, or another run is at work in it."""
+    """The folder holds another unfinished run, or another process is using it."""
 
 
 @contextmanager
 def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
-    """Yield a temporary neighbour of `path`, which takes its place, and its mode, if the block ends well.
+    """Yield a temporary file, which replaces `path` and keeps its mode if the block raises no error.
 
-    The content is on disk before that, so that no crash leaves half a file. Where `path` is a link, the file that it
-    leads to is replaced; a device, a pipe or what another call has yielded is written to as it is.
+    The content is synced to disk before, so that a crash leaves no partial file. If `path` is a link, its target is
+    replaced. A device, a pipe, or a file that another call has yielded is written directly.
     """
     with writing(path):
         path = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -60,7 +60,7 @@ def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
             if path.exists():
                 part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(path)
-            if os.name == "posix":  # elsewhere folders cannot be opened
+            if os.name == "posix":  # other systems cannot open folders
                 folder = os.open(path.parent, os.O_RDONLY)
                 try:
                     os.fsync(folder)
@@ -73,23 +73,23 @@ def replacing(path: Path, make_folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """While the block writes a file or makes a folder, what the system refuses is a UserFileError that names it."""
+    """Turn an OSError of the block, which writes a file or makes a folder, into a UserFileError that names `path`."""
     try:
         yield
     except UserError:
         raise
     except OSError as error:
         reason = first_line(error)
-        if "requested and" in reason:  # NumPy's message where it could not write all
+        if "requested and" in reason:  # NumPy's message after an incomplete write
             reason = "the disk is full"
         refuse_folder(path)
         raise UserFileError(f"cannot write {str(path)!r}: {reason}") from error
 
 
 def refuse_folder(file: Path, make_folder: bool = False) -> None:
-    """Refuse to write a file whose folder is a file, or not there, unless it will be made."""
+    """Raise an error if the folder of a file to write is a file or, unless it will be made, does not exist."""
     folder = file.parent
-    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, also without the right to look
+    if os.path.exists(folder) and not os.path.isdir(folder):  # unlike Path.exists, raises no error without permission
         raise UserFileError(f"cannot write {file.name}: {str(folder)!r} is a file, not a folder")
     if not make_folder and not os.path.exists(folder):
         raise UserFileError(f"there is no folder {str(folder)!r} to write {file.name} to: make it first")
@@ -97,10 +97,10 @@ def refuse_folder(file: Path, make_folder: bool = False) -> None:
 
 @contextmanager
 def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """While the block reads a file, what is wrong with the file is a UserError that names it.
+    """Turn errors that a bad file causes in the block into a UserError that names the file.
 
-    hint : what to check, in brackets, where the file is broken
-    content : further errors that the content causes, such as MISTYPED where the block walks through JSON
+    hint : what to check, in brackets, if the file is damaged
+    content : further types of errors that the content may cause, such as MISTYPED for JSON
     """
     file = Path(file)
     try:
@@ -120,7 +120,7 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
         raise UserError(f"cannot read {file.name}: its header announces more than fits into memory{hint}") from error
     except content as error:
         raise UserError(f"cannot read {file.name}: it holds values of a wrong type{hint}") from error
-    except BaseException as error:  # a panic in Rust is no Exception
+    except BaseException as error:  # a panic in Rust is not an Exception
         if not isinstance(error, BROKEN) and not _by_reader(error):
             raise
         hint = hint or (KIND if _by_reader(error) else "")
@@ -128,28 +128,28 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
 
 
 def _by_reader(error: BaseException) -> bool:
-    """Whether an error was raised or is defined by one of READERS."""
+    """Whether one of READERS raised or defines this error."""
     frames = [frame for frame, _ in walk_tb(error.__traceback__)] if isinstance(error, Exception) else []
     by = [type(error).__module__, *(frame.f_globals.get("__name__", "") for frame in frames[-1:])]
     return any(module.partition(".")[0] in READERS for module in by)
 
 
 def first_line(error: BaseException, otherwise: str = "") -> str:
-    """The message of an error, in one line; without one `otherwise`, or its type."""
+    """The first line of an error's message; if it is empty, `otherwise` or the error's type."""
     text = getattr(error, "strerror", None) or str(error)
     return text.splitlines()[0] if text else otherwise or type(error).__name__
 
 
 def _sweep(folder: Path, prefix: str) -> None:
-    """Remove the temporary files that killed runs have left: nobody has locked them."""
+    """Delete temporary files of killed processes: those that no process has locked."""
     for part in folder.glob(f"{escape(prefix)}{'[0-9a-f]' * 16}.part") if fcntl is not None else ():
-        with suppress(OSError), part.open("r+b") as left:  # it is in use, or somebody else's
+        with suppress(OSError), part.open("r+b") as left:  # it is in use, or belongs to another user
             fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
             part.unlink()
 
 
 def _locked(file: Path, mode: str, wait: bool = False) -> IO[bytes]:
-    """The file, open and locked; closed where the system has no locks. BlockingIOError if another process has it."""
+    """The file, open and locked; closed if the system has no locks. BlockingIOError if another process locked it."""
     while True:
         held: IO[bytes] = file.open(mode)
         if fcntl is None:
@@ -165,13 +165,13 @@ def _locked(file: Path, mode: str, wait: bool = False) -> IO[bytes]:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(held.fileno()), file.stat()):
                 return held
-        held.close()  # it was deleted after we opened it: this lock excludes nobody
+        held.close()  # it was deleted before it was locked, so the lock has no effect: try again
 
 
 class Lock:
-    """A folder, or one file in it, that one process uses at a time, until it ends or is killed.
+    """A lock on a folder, or on one file in it, which a process holds until it ends or is killed.
 
-    Where the system has no locks, several may use it.
+    It has no effect if the system has no file locks.
     """
 
     def __init__(self, folder: Path, name: str | None = None) -> None:
@@ -180,7 +180,7 @@ class Lock:
         self._held: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Lock it, and note which process has; OtherRun if another one has."""
+        """Take the lock and write down the process id. Raises OtherRun if another process holds it."""
         if fcntl is not None and self._held is None:
             try:
                 self._held = _locked(self.file, "ab")
@@ -189,19 +189,19 @@ class Lock:
                 with suppress(OSError):  # it may be released by now
                     other += f" (process {self.file.read_text() or 'that has just begun'})"
                 raise OtherRun(f"{other}: wait until it is done, or choose another name") from None
-            self._held.truncate(0)  # a process that was killed is noted there
+            self._held.truncate(0)  # the id of a process that was killed
             self._held.write(f"{os.getpid()}".encode())
             self._held.flush()
 
     def drop(self) -> None:
-        """Release it, and delete the file."""
+        """Release the lock and delete its file."""
         if self._held is not None:
-            self.file.unlink(missing_ok=True)  # first: once it is closed, the file may be another process's
+            self.file.unlink(missing_ok=True)  # before it is closed: after that another process may lock it
             self._held.close()
             self._held = None
 
     def __enter__(self) -> None:
-        """Lock it; the folder is made if it is not there."""
+        """Take the lock; make the folder if it does not exist."""
         refuse_folder(self.file, make_folder=True)
         self._made = not self.folder.exists()
         with writing(self._of):

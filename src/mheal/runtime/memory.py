@@ -1,4 +1,4 @@
-"""A limit on memory: pages of memory-mapped files are given back when the process nears it."""
+"""A memory limit: pages of memory-mapped files are freed when the process approaches it."""
 
 import mmap
 import os
@@ -15,8 +15,8 @@ import numpy as np
 from ..exceptions import UserError, UserTypeError
 from .threads import thread_count
 
-PART = 50_000_000  # bytes that a thread may touch between two checks of the memory in use
-PAUSE = 0.005  # seconds between checks while code runs that does not work in parts
+PART = 50_000_000  # bytes that a thread may access between two checks of the memory in use
+PAUSE = 0.005  # seconds between checks by the thread, for code that does not call yield_point
 _STATM = Path("/proc/self/statm")
 
 
@@ -39,11 +39,11 @@ def available() -> int:
 
 
 def unpacked(file: Path) -> int:
-    """Bytes that a ZIP archive unpacks to, by its directory; refused where less memory is free here."""
+    """The unpacked size of a ZIP archive by its directory. Raises an error if less memory is free."""
     with ZipFile(file) as archive:
         total = sum(member.file_size for member in archive.infolist())
     if total > available():
-        raise UserError(f"{file.name} unpacks to {total / 1e9:.3g} GB, more than the memory that is free here")
+        raise UserError(f"{file.name} unpacks to {total / 1e9:.3g} GB, more than the free memory")
     return total
 
 
@@ -55,15 +55,15 @@ def memory_map(A: Any) -> np.memmap[Any, Any] | None:
 
 
 def headroom() -> int:
-    """Bytes below a limit at which pages are given back."""
+    """How many bytes below the limit pages begin to be freed."""
     return PART * (1 + thread_count())
 
 
 class MemoryLimit:
-    """Keeps the process below `limit` bytes by giving back the pages of memory maps, where the system reports its use.
+    """Keeps the process below `limit` bytes by freeing pages of memory maps, if the system reports the memory in use.
 
-    A row store calls `yield_point` between parts of its work; inside a `with` block a thread does so for code that does
-    not work in parts. Using a map brings its pages back.
+    A row store calls `yield_point` between parts of its work. Inside a `with` block, a thread calls it for code that
+    does not. Freed pages are read again when they are used.
     """
 
     def __init__(self, limit: Any) -> None:
@@ -71,24 +71,24 @@ class MemoryLimit:
             raise UserTypeError(f"memory_limit must be a number of bytes such as 10**9, got {limit!r}")
         self.limit = int(limit)
         self._maps: list[mmap.mmap] = []
-        self._left = 0  # bytes that were in memory after pages were last given back
+        self._left = 0  # bytes that were in use after pages were last freed
         self._over = Event()
 
     def add(self, A: Any) -> None:
-        """Count a memory map, or a view of one, among those whose pages are given back; other arrays are ignored."""
+        """Register a memory map, or a view of one, whose pages may be freed. Other arrays are ignored."""
         mapping = getattr(memory_map(A), "_mmap", None)
         if mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
-        with suppress(AttributeError, OSError):  # some systems know no huge pages
-            mapping.madvise(mmap.MADV_NOHUGEPAGE)  # else a row that is read alone may bring 2 MB with it
+        with suppress(AttributeError, OSError):  # some systems have no huge pages
+            mapping.madvise(mmap.MADV_NOHUGEPAGE)  # otherwise reading one row may load 2 MB
         if mapping not in self._maps:
             self._maps.append(mapping)
 
     def yield_point(self) -> None:
-        """Give pages back if the process is near the limit."""
+        """Free pages if the process is near the limit."""
         now = resident()
         self._left = min(self._left, now)
-        if now > max(self.limit - headroom(), self._left + PART // 2):  # else it would cost more than it frees
+        if now > max(self.limit - headroom(), self._left + PART // 2):  # unless little would be freed
             for mapping in self._maps:
                 mapping.madvise(mmap.MADV_DONTNEED)
             self._left = resident()

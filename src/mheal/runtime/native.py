@@ -1,4 +1,4 @@
-"""One line of error where native code fails: a library panics or aborts, or a mapped file is cut."""
+"""One-line errors for failures in native code: a panic or abort of a library, or a truncated memory-mapped file."""
 
 import ctypes
 import mmap
@@ -13,20 +13,20 @@ from tempfile import TemporaryFile
 
 from .threads import ProcessWide
 
-PANIC = re.compile(rb"^thread '.*panicked at", re.MULTILINE)  # what Rust prints, before it raises an error
-GAVE_UP = "a library gave up, as some do on a damaged file: make the input files anew, or try them one by one"
-CUT = "{} became shorter, or the disk full, while it was in use: end what else writes to it, and try again"
-_descriptors = [2]  # of stderr: the last one is where it goes, also while 2 is held back
+PANIC = re.compile(rb"^thread '.*panicked at", re.MULTILINE)  # printed by Rust before it raises an error
+GAVE_UP = "a library aborted, which a damaged file can cause: write the input files again, or try them one by one"
+CUT = "{} was truncated, or the disk became full, while it was in use: stop what else writes to it, and try again"
+_descriptors = [2]  # of stderr: the last one is the real stderr, also while 2 is redirected
 
 
 @contextmanager
-def _held_back() -> Iterator[None]:
-    """Hold back what is written to the descriptor of stderr. It follows afterwards, unless Rust has panicked."""
+def _buffered_stderr() -> Iterator[None]:
+    """Buffer what native code writes to stderr, and write it at the end, unless it is the message of a Rust panic."""
     with ExitStack() as stack:
         try:
             os.fstat(2)
             held = stack.enter_context(TemporaryFile())
-        except OSError:  # stderr is closed, or there is no room
+        except OSError:  # stderr is closed, or the disk is full
             yield
             return
         _flush()
@@ -49,12 +49,12 @@ def _flush() -> None:
         sys.stderr.flush()
 
 
-without_panics = ProcessWide(_held_back)
+without_panics = ProcessWide(_buffered_stderr)
 
 
 @contextmanager
 def exit_on_native_errors(status: int) -> Iterator[None]:
-    """While the block runs, SIGBUS and SIGABRT end the process with one line on stderr and this exit status."""
+    """While the block runs, SIGBUS and SIGABRT end the process with this status and one line on stderr."""
     if not hasattr(signal, "SIGBUS"):
         yield
         return
@@ -64,7 +64,7 @@ def exit_on_native_errors(status: int) -> Iterator[None]:
         os.write(_descriptors[-1], f"mheal: {text}\n".encode(errors="backslashreplace"))
         os._exit(status)
 
-    change = ctypes.CDLL(None).signal  # Python's own handlers run too late: the instruction that failed is repeated
+    change = ctypes.CDLL(None).signal  # Python's handlers run too late: the failed instruction would repeat
     change.restype, change.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(end)
     before = {one: change(one, handler) for one in (signal.SIGBUS, signal.SIGABRT)}
@@ -76,7 +76,7 @@ def exit_on_native_errors(status: int) -> Iterator[None]:
 
 
 def _cut_file() -> str:
-    """A mapped file that is shorter than its map, where the system lists them."""
+    """The name of a mapped file that is shorter than its map, if the system lists maps."""
     with suppress(OSError):
         maps = Path("/proc/self/maps").read_text(errors="surrogateescape")
         for start, stop, offset, name in re.findall(r"^(\w+)-(\w+) \S+ (\w+) \S+ \d+ +(/.+)$", maps, re.MULTILINE):

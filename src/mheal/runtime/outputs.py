@@ -1,7 +1,7 @@
-"""Files that commands write. An input is never replaced; a file that mheal did not write only with `force`.
+"""Output files of commands. Inputs are never replaced; files that mheal did not write are replaced only with `force`.
 
 A record beside the files holds the SHA-256 of what mheal wrote. It is written first, with the digests of the new and
-the old content, so that a kill at any moment leaves files that a record knows.
+the old content, so that the record is valid even if the process is killed between the two writes.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from ..exceptions import UserError, UserFileError
 from .files import Lock, reading, refuse_folder, replacing
 
 SUFFIX = ".mheal.json"
-FILES = "files"  # where a record has the digests of each file, by its path from the record's folder
+FILES = "files"  # key of a record: the digests of each file, by path relative to the record's folder
 
 
 class Outputs:
-    """The files that a command writes, and the record of them. No other run can write them while a `with` block runs.
+    """The files that a command writes, and their record. A `with` block locks them against other runs.
 
-    They are checked when the block begins, before any work, and again before they are written.
+    They are checked when the block begins and again before they are written.
 
-    files : each with the option that names it; perhaps none. The record is by default beside the first
-    inputs : the files that the command reads, by what they are
-    force : whether files may be replaced that mheal did not write, or that were changed since
+    files : (option, path) of each file; may be empty. By default the record is beside the first file
+    inputs : the files that the command reads, by option
+    force : replace files even if mheal did not write them, or if they were changed since
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Outputs:
         places = [_place(file) for _, file in self.files]
         for at, (option, file) in enumerate(self.files):
             refuse_folder(file, self.make_folder)
-            replaces_input = _identity(file) in self._inputs  # refused below, whatever its name ends in
+            replaces_input = _identity(file) in self._inputs  # refused below, whatever its suffix
             if option == "--plot" and not replaces_input and file != self.record and file.suffix.lower() != ".png":
                 raise UserError(f"cannot draw {file.name}: give --plot a name that ends in .png")
             if places[at] in places[:at]:
@@ -63,7 +63,7 @@ class Outputs:
         self._locks.close()
 
     def check(self) -> dict[Path, str]:
-        """Refuse what may not be replaced; the digests of files that mheal wrote."""
+        """Raise an error for files that must not be replaced. Returns the digests of files that mheal wrote."""
         ours = {}
         for option, file in self.files:
             identity = _identity(file)
@@ -83,9 +83,9 @@ class Outputs:
 
     @contextmanager
     def writing(self, *files: Path, about: Mapping[str, Any] | None = None) -> Iterator[list[Path]]:
-        """Yield a temporary file for each of these; if the block ends well, the record and they take their places.
+        """Yield a temporary file for each of these. If the block succeeds, they replace the files and the record.
 
-        about : what the record holds beside the digests
+        about : further content of the record
         """
         folder = _place(self.record).parent
         with ExitStack() as stack:
@@ -101,23 +101,23 @@ class Outputs:
                 record.write_bytes(text.encode("utf-8", "backslashreplace") + b"\n")  # names that are not UTF-8
 
     def _digests(self, file: Path) -> list[str]:
-        """What mheal wrote to a file, as its records and those in its folder have it."""
+        """The digests of what mheal wrote to a file, from this record and all records in the file's folder."""
         records = {self.record, *file.parent.glob(f"*{SUFFIX}")}
         found = [(record.parent / name, each) for record in records for name, each in (_read(record) or {}).items()]
         return [digest for place, each in found if _place(place) == _place(file) for digest in each]
 
 
 def sha256(file: Path) -> str:
-    """The digest of a file's content."""
+    """The SHA-256 of a file's content."""
     with reading(file), file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def checksum(files: Iterable[Path]) -> str:
-    """The digest of several files, by name and content, in their order."""
+    """A digest of the names and contents of several files, in their order."""
     total = hashlib.sha256()
     for file in files:
-        digest = "unreadable"  # what an image may be: it was skipped
+        digest = "unreadable"  # an image that was skipped
         with suppress(UserFileError) if os.path.lexists(file) else nullcontext():
             digest = sha256(file)
         total.update(f"{file.name}:{digest}\n".encode(errors="surrogateescape"))  # names may not be UTF-8
@@ -125,7 +125,7 @@ def checksum(files: Iterable[Path]) -> str:
 
 
 def _read(record: Path) -> dict[str, list[Any]] | None:
-    """The digests in a record; None if it is no record."""
+    """The digests in a record; None if the file is not a record."""
     with suppress(OSError, ValueError, RecursionError):
         content = json.loads(record.read_text(encoding="utf-8"))
         if isinstance(content, dict) and isinstance(content.get(FILES), dict):
@@ -134,12 +134,12 @@ def _read(record: Path) -> dict[str, list[Any]] | None:
 
 
 def _place(file: Path) -> Path:
-    """Where a file is, whatever the way that leads there; a link is a place of its own."""
+    """The canonical path of a file. Links in the folder are resolved, but not a link as the file."""
     return file.parent.resolve() / file.name
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """The same for all names of a file; None if there is no such file."""
+    """Device and inode, equal for all names of a file; None if there is no such file."""
     with suppress(OSError):
         found = path.stat()
         return found.st_dev, found.st_ino

@@ -1,4 +1,4 @@
-"""Progress of a long task: reported to a function, and shown by a bar on stderr."""
+"""Progress of a long task: reported to a function, or shown as a bar on stderr."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from ..exceptions import UserTypeError
 if TYPE_CHECKING:
     from rich.console import Console
 
-Progress = Callable[[int, int, str], None]  # done, total (0: not known), what is being done
+Progress = Callable[[int, int, str], None]  # done, total (0: unknown), description
 
 COMPILING = "compiling for the first time, 1 to 20 s"
 DELAY = 1.0  # seconds before the bar appears: shorter tasks need none
@@ -25,9 +25,9 @@ def silent(done: int, total: int, what: str) -> None:
 def as_progress(
     progress: bool | Progress | None, console: "Console | None" = None, delay: float = DELAY
 ) -> Iterator[Progress]:
-    """What to report to while the block runs: nothing for False, a function itself, for True a bar on the console.
+    """Yield the function that reports progress. False: nothing is shown; True: a bar on the console; or your function.
 
-    None, or a console that is no terminal, only announces that kernels are compiled.
+    With None, or True without a terminal, only the compilation of kernels is announced.
     """
     if progress is None:
         yield lambda done, total, what: print(what.capitalize(), file=sys.stderr) if what == COMPILING else None

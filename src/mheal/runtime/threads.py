@@ -1,6 +1,6 @@
-"""Threads: how work is cut into parts and who runs them.
+"""Threads: how work is divided into parts, and the pool of threads that runs them.
 
-The cut depends on the data alone, never on the number of threads: a laptop and a server give the same results.
+Results do not depend on the number of threads: parts are chosen by the data alone, or do not affect results.
 """
 
 import os
@@ -18,11 +18,11 @@ Result = TypeVar("Result")
 
 THREADS_VARIABLE = "MHEAL_NUM_THREADS"
 
-_here = local()  # what holds for the calling thread alone
+_here = local()  # state of the calling thread
 
 
 class ProcessWide(ContextDecorator):
-    """A change to the whole process: made by the first thread that enters, undone by the last one that leaves."""
+    """A change to the whole process, made by the first thread that enters and undone by the last one that leaves."""
 
     def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
         self._change, self._lock, self._inside, self._undo = change, Lock(), 0, ExitStack()
@@ -54,7 +54,7 @@ def thread_count() -> int:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """While the block runs, the calling thread starts no others: other work keeps the cores busy."""
+    """While the block runs, the calling thread uses no other threads, since other work keeps the cores busy."""
     before, _here.alone = getattr(_here, "alone", False), True
     try:
         with single_threaded_blas():
@@ -65,7 +65,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _controller() -> ThreadpoolController:
-    import scipy.linalg.cython_blas  # noqa: F401  the BLAS that numba calls; load it before looking for libraries
+    import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that numba calls, so that the controller finds it
 
     return ThreadpoolController()
 
@@ -83,7 +83,7 @@ _one_thread_of_blas = ProcessWide(lambda: _controller().limit(limits=1, user_api
 
 
 def single_threaded_blas() -> ProcessWide:
-    """Our threads call BLAS themselves, so inside BLAS there must be only one."""
+    """Limit BLAS to one thread, since it is called from several threads of ours."""
     return _one_thread_of_blas
 
 
