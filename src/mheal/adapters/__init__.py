@@ -1,6 +1,6 @@
-"""mheal inside other libraries: one module for each, imported by its name, such as `mheal.adapters.scikit_activeml`.
+"""Adapters for other libraries: one module each, imported by its name, such as `mheal.adapters.scikit_activeml`.
 
-Every adapter calls `mheal.select`, so that picks do not depend on the library they are made from.
+Every adapter picks by calling `mheal.select`, so that picks do not depend on the library.
 """
 
 from ..exceptions import UserError

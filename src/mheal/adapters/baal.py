@@ -1,4 +1,4 @@
-"""Baal: a heuristic for its active learning loop, which sees the items as well as their predictions."""
+"""Baal: a heuristic for its active learning loop that uses features of the items as well as predictions."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ class MHEALHeuristic(AbstractHeuristic):
 
     Parameters
     ----------
-    dataset : the `ActiveLearningDataset` of the loop; says which items are labelled
+    dataset : the `ActiveLearningDataset` of the loop; it knows which items are labelled
     features : (items, columns) a vector for each item of the whole dataset
-    query_size : how many items the strategy picks; use that of the loop. The others follow in the order of the pool
+    query_size : number of picks; use that of the loop. The other items follow in the order of the pool
     strategy : a name from `mheal.strategies.names()` that needs no labels, or an instance
     options : other arguments of `mheal.select`, such as `random_state`
     """
@@ -45,8 +45,8 @@ class MHEALHeuristic(AbstractHeuristic):
     def compute_score(self, predictions: Any, target_predictions: Any = None) -> Scores:
         """A score for each item of the pool: query_size, …, 2, 1 for the picks, 0 for the others.
 
-        predictions : (items of the pool, classes) or (…, iterations) probabilities or logits. Their mean is the model
-            whose uncertainty is used, once there are enough labels
+        predictions : (items of the pool, classes) or (…, iterations) probabilities or logits. If there are enough
+            labels, the uncertainty of their mean over the iterations is used
         """
         labeled = np.flatnonzero(self.dataset.labelled)
         pool = np.flatnonzero(~np.asarray(self.dataset.labelled, bool))
@@ -66,5 +66,5 @@ class MHEALHeuristic(AbstractHeuristic):
         return scores
 
     def reorder_indices(self, scores: Scores) -> npt.NDArray[np.int64]:
-        """The places in the pool, picks first."""
+        """The positions of the items in the pool, picks first."""
         return np.argsort(-np.asarray(scores), kind="stable")

@@ -13,13 +13,13 @@ from ..validation import as_array
 
 
 def write(path: str | PathLike[str], X: Any, picks: Selection, *, data: Any = None, projection: Any = None) -> None:
-    """Write a row for each row of X, with the columns of its pick: `embedding-atlas FILE --vector vector` draws them.
+    """Write all rows of X, with the fields of their picks, for `embedding-atlas FILE --vector vector`.
 
     path : a .parquet file
     X : (rows, columns) the pool, as `mheal.select` takes it; becomes the column `vector`
     data : a pandas or polars frame, or a dict of columns, with a row for each row of X: texts, names, labels
-    projection : (rows, 2) where each row is drawn; becomes the columns `x` and `y`: `--disable-projection --x x --y y`.
-        None: Embedding Atlas arranges the vectors itself
+    projection : (rows, 2) coordinates, which become the columns `x` and `y`; draw them with `--disable-projection --x x
+        --y y`. None: Embedding Atlas computes a projection of the vectors
     """
     import polars
 

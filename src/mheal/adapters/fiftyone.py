@@ -1,6 +1,6 @@
 """FiftyOne: pick samples of a dataset or view by a field of vectors; the picks come back as a tag and fields.
 
-The functions use what the dataset itself offers, so this module does not import FiftyOne.
+The functions only call methods of the dataset, so this module does not import FiftyOne.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from ..selection import Selection
 
 
 def select(samples: Any, n: int, features: Any, *, label: str | None = None, **options: Any) -> Selection:
-    """Pick n samples that have no label. Row numbers are places in `samples`.
+    """Pick n samples that have no label. Row numbers are positions in `samples`.
 
     samples : a fiftyone.Dataset or a view of one
     features : name of a field that holds a vector for each sample, or an array with a row for each sample
@@ -34,9 +34,9 @@ def select(samples: Any, n: int, features: Any, *, label: str | None = None, **o
 
 
 def mark(samples: Any, picks: Selection, tag: str = "mheal") -> Any:
-    """Tag the picked samples and set fields {tag}_rank, {tag}_cluster, {tag}_gain and {tag}_reason; a view of them.
+    """Tag the picked samples, and set their fields {tag}_rank, {tag}_cluster, {tag}_gain and {tag}_reason.
 
-    The samples of the view are best first. Marks of earlier picks under the same tag are removed.
+    Returns a view of them, best first. Tags and fields of earlier picks with the same tag are removed.
     """
     samples.match_tags(tag).untag_samples(tag)
     ids = samples.values("id")

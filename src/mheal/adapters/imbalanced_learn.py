@@ -1,4 +1,4 @@
-"""imbalanced-learn: keep the rows of each class that a strategy of mheal picks."""
+"""imbalanced-learn: under-sample classes by a strategy of mheal."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ except ImportError as error:
 
 
 class MHEALUnderSampler(BaseUnderSampler):
-    """Under-sampling by a strategy of mheal: of each class that has too many rows, the picked ones are kept.
+    """Under-sampling by a strategy of mheal, which picks the rows to keep of each class that has too many.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""modAL: every strategy of mheal as a query strategy of its learners.
+"""modAL: strategies of mheal as query strategies.
 
 >>> from functools import partial
 >>> from mheal.adapters.modal import strategy
@@ -22,13 +22,13 @@ Rows = npt.NDArray[np.int64]
 def strategy(
     learner: Any, X_pool: Any, n_instances: int = 1, *, strategy: str | Strategy = "mheal", **options: Any
 ) -> tuple[Rows, Any]:
-    """Pick `n_instances` rows of `X_pool`: their numbers, best first, and the rows themselves.
+    """Pick `n_instances` rows of `X_pool`. Returns their numbers, best first, and the rows.
 
-    This is the form of a modAL query strategy: after `ActiveLearner(estimator, query_strategy=strategy)`,
-    `learner.query(X_pool, n_instances=20)` picks. The learner's training data are the labels so far, and its estimator
-    is the model whose uncertainty is used.
+    This is a modAL query strategy: after `learner = ActiveLearner(estimator, query_strategy=strategy)`,
+    `learner.query(X_pool, n_instances=20)` calls it. The learner's training data are the labels so far, and the
+    uncertainty is that of its estimator.
 
-    learner : an ActiveLearner or a Committee; of a committee, the training data are those of its first learner
+    learner : an ActiveLearner or a Committee; for a committee, the training data of its first learner are used
     X_pool : (rows, columns) an array, SciPy sparse matrix, pandas frame or list of lists without labelled rows
     n_instances : number of rows to pick
     strategy : a name from `mheal.strategies.names()`, or an instance

@@ -1,4 +1,4 @@
-"""scikit-activeml: every strategy of mheal as one of its query strategies."""
+"""scikit-activeml: strategies of mheal as query strategies."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ Rows = npt.NDArray[np.int64]
 
 
 class MHEALQueryStrategy(SingleAnnotatorPoolQueryStrategy):
-    """A strategy of mheal that is queried as scikit-activeml queries its own.
+    """A strategy of mheal as a query strategy of scikit-activeml.
 
-    Picks are those of `mheal.select` with the same seed.
+    Picks are the same as those of `mheal.select` with the same seed.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class MHEALQueryStrategy(SingleAnnotatorPoolQueryStrategy):
         X : (n_samples, n_features)
         y : (n_samples,) labels; `missing_label` where there is none
         candidates : rows of X that can be picked, by default those without a label; or the candidates themselves,
-            (n_candidates, n_features). Rows that are neither candidates nor labelled have no influence
-        return_utilities : also return (batch_size, n_samples or n_candidates) utilities. A strategy picks a batch as a
-            whole and does not score other rows, so these are ranks: picks have batch_size, …, 2, 1, other candidates 0,
-            labelled rows and earlier picks NaN
+            (n_candidates, n_features). Rows that are neither candidates nor labelled are ignored
+        return_utilities : also return (batch_size, n_samples or n_candidates) utilities. Strategies do not score rows
+            that they do not pick, so utilities are ranks: picks have batch_size, …, 2, 1, other candidates 0, labelled
+            rows and earlier picks NaN
         clf : a classifier of scikit-activeml whose uncertainty is used. None: as in `mheal.select`, a small classifier
             is fitted where the strategy needs one
-        fit_clf : fit a copy of `clf` on X and y; False: it is fitted already
+        fit_clf : fit a copy of `clf` on X and y; False: `clf` is fitted already
         """
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities
@@ -72,7 +72,7 @@ class MHEALQueryStrategy(SingleAnnotatorPoolQueryStrategy):
             check_type(clf, "clf", SkactivemlClassifier)
             clf = clone(clf).fit(X, y) if fit_clf else clf
         features, rows = self._transform_candidates(candidates, X, y)
-        if rows is None:  # the candidates are no rows of X: they follow the labelled rows
+        if rows is None:  # candidates that are not rows of X are placed after the labelled rows
             pool, known, places = np.concatenate([X[labeled], features]), np.arange(len(labeled)), len(features)
             row_of = np.arange(len(pool)) - len(labeled)
         else:

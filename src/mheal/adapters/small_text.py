@@ -1,4 +1,4 @@
-"""small-text: every strategy of mheal as one of its query strategies."""
+"""small-text: strategies of mheal as query strategies."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ class MHEALQueryStrategy(QueryStrategy):
     def query(
         self, clf: Any, dataset: Any, indices_unlabeled: Any, indices_labeled: Any, y: Any, n: int = 10
     ) -> npt.NDArray[np.int64]:
-        """The n texts of the dataset to label, best first. Multi-label y is not used, but labelled texts are."""
+        """Pick n texts of the dataset, best first. Multi-label y is ignored; those texts only count as labelled."""
         self._validate_query_input(indices_unlabeled, n)
-        rows = np.union1d(indices_labeled, indices_unlabeled).astype(np.int64)  # the learner may ignore others
+        rows = np.union1d(indices_labeled, indices_unlabeled).astype(np.int64)  # without texts that the learner ignores
         known = np.searchsorted(rows, indices_labeled)
         kind = get(self.strategy) if isinstance(self.strategy, str) else self.strategy
         arguments: dict[str, Any] = {}

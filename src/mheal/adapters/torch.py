@@ -1,4 +1,4 @@
-"""PyTorch: train on the picks, in their order or shuffled. `picks.subset(dataset)` is the torch `Subset`."""
+"""PyTorch: a sampler for training on the picks. `picks.subset(dataset)` gives a `torch.utils.data.Subset`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,13 +14,13 @@ except ImportError as error:
 
 
 class PickSampler(Sampler):
-    """The picks as a sampler of a `DataLoader`, whose dataset stays whole.
+    """A sampler that gives the picks to a `DataLoader` of the whole dataset.
 
     Parameters
     ----------
     picks : a Selection
     shuffle : draw a new order in each epoch; False: best first
-    generator : torch.Generator of these orders
+    generator : torch.Generator for shuffling
 
     Examples
     --------
