@@ -220,7 +220,7 @@ BAD = {
         r"l.csv: no row of the pool has the id '77': the pool's first id is '000'",
     ),
     "two labels": ("l.csv", "row,label\n3,a\n4,a\n3,b\n", None, r"l.csv: row 3 is labelled 'a' and 'b': keep one"),
-    "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': which item is it\?"),
+    "no key": ("l.csv", "row,label\n1,a\n,b\n", None, r"l.csv: entry 2 has no 'row': fill it in"),
     "no column": ("l.csv", "name,label\nx,a\n", None, r"l.csv has no column 'row': it has name, label; .*from 0$"),
     "no column, ids": ("l.csv", "name,label\nx,a\n", IDS, r"l.csv has no column 'row' or 'id': it has name, label; "),
     "no ids": ("l.csv", "id,label\nx,a\n", None, r"l.csv names items by 'id', but the pool was read without ids"),

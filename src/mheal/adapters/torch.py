@@ -14,7 +14,7 @@ except ImportError as error:
 
 
 class PickSampler(Sampler):
-    """A sampler that gives the picks to a `DataLoader` of the whole dataset.
+    """A sampler that restricts a `DataLoader` of the whole dataset to the picks.
 
     Parameters
     ----------

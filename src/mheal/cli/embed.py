@@ -21,7 +21,7 @@ def embed(
     Row i of the file is item i of the pool, not counting items that are left out. A .parquet file also holds the names
     of the items, in a column id. Rows have unit length, except pixels, codes of an autoencoder, columns of a table and
     rows of fewer than 8 numbers. The other commands embed a pool in the same way. simclr trains on the images for 100
-    epochs, which needs a GPU; simclr:20 trains for 20.
+    epochs, which is slow without a GPU; simclr:20 trains for 20.
 
     Example: mheal embed images --embed pca --out vectors.npy
     """

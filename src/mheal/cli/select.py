@@ -28,10 +28,10 @@ def select(
 ) -> None:
     """Pick the rows of a pool to label, best first.
 
-    Writes picks.csv, one line for each pick: its rank, row number (from 0) and id, cluster, gain (distance to the
-    nearest row labelled or picked before it), radius (distance of the farthest row that is left), reason, own cells,
-    and an empty column label. Fill in that column and give the file to --labeled. picks.csv.mheal.json records the
-    run, for --rerun.
+    Writes picks.csv, one line per pick: rank, row number (from 0), id, cluster, gain (distance to the nearest row
+    labelled or picked before, relative to the local spacing), radius (largest such distance of any row after the pick),
+    reason, the row's cells, and an empty column label. Fill in that column and give the file to --labeled.
+    picks.csv.mheal.json records the run, for --rerun.
 
     Example: mheal select digits.csv --budget 50
 

@@ -35,7 +35,7 @@ def encode(
 
     images : bytes (n, height, width) or (n, height, width, channels), grey or RGB, as from `datasets.load`; those of
         more than 64 pixels a side are resized to 32 × 32
-    epochs : passes over the images, by default 100, which needs a GPU
+    epochs : passes over the images, by default 100, which is slow without a GPU
     width : channels of the first layers
     device : by default the GPU, if there is one
     """

@@ -58,7 +58,7 @@ class CoveragePlan:
         """What the table means."""
         text = ["Coverage radius: the largest distance of a row to its nearest pick, relative to the local spacing."]
         if self.knee is None:
-            text.append(f"The radius has no knee within {len(self.radius):,} labels: it falls steadily.")
+            text.append(f"The radius has no knee within {len(self.radius):,} labels.")
         else:
             text.append(f"The radius falls steeply up to about {self.knee:,} labels and slowly from there.")
             text.append("This is a hint for the size of a first batch. It does not show accuracy.")

@@ -48,8 +48,8 @@ def simulate(
     strategies : list of names or `Strategy` instances, or a dict whose keys name the curves
     budgets : numbers of labels
     estimator : the classifier that learns from the labels: a name such as "logistic" or "forest" (columns are scaled
-        for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline, which gets
-        the columns as they are in X. It is cloned for each fit. Labels of one class give a constant prediction.
+        for these as for picking), "package.module:attribute", or any scikit-learn classifier or pipeline, to which
+        X is passed unscaled. It is cloned for each fit. Labels of one class give a constant prediction.
     seeds : number of splits, or a list of their seeds
     metric : "accuracy", "balanced_accuracy", "f1_macro", the name of any scikit-learn scorer, or a callable
         scorer(estimator, X, y); larger is better

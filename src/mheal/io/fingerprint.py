@@ -32,7 +32,7 @@ def fingerprint(source: Source, rows: Rows) -> dict[str, Any] | None:
 def refuse_moved(file: str, source: Source, rows: Rows) -> None:
     """Raise an error if the row numbers in a file of picks belong to other rows of the pool now.
 
-    The fingerprint is in the record beside the file. Nothing is checked if there is none, or if its columns are gone.
+    The fingerprint is in the record beside the file. Without it, or if the pool lacks its columns, nothing is checked.
     """
     if source.ids is not None:
         return
@@ -54,7 +54,7 @@ def refuse_moved(file: str, source: Source, rows: Rows) -> None:
 
 
 def missing_files_of_labels(files: Sequence[str]) -> list[str]:
-    """A note for each file whose record says that it was picked with labels in other files that are not given."""
+    """A note for each file of picks whose record names further files of labels that are not among these."""
     given, lines = {Path(file).resolve() for file in files}, []
     for file in files:
         with suppress(OSError, ValueError, LookupError, TypeError):

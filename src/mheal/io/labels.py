@@ -42,7 +42,7 @@ def read_labels(
 ) -> Labels:  # fmt: skip
     """Read a CSV, TSV, JSONL or Parquet file, or a Label Studio export (JSON, JSON-MIN, CSV).
 
-    Items are matched by `id_column` (or `id`) if the pool has ids, else by row number in the column `row`. Ids are
+    Items are matched by ids in `id_column` (or `id`) if pool and file have some, else by row numbers in `row`. Ids are
     compared as text. Items with an empty label are ignored; without a column `label`, every item counts as labelled.
     Several labels in one annotation are joined by `|`. Where annotators differ, the most frequent label is used.
 
@@ -93,7 +93,7 @@ def match(
         if labels is not None and is_blank(label):
             continue
         if is_blank(name):
-            raise UserError(f"{file}: entry {at + 1} has no {key!r}: which item is it?")
+            raise UserError(f"{file}: entry {at + 1} has no {key!r}: fill it in")
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
         if isinstance(label, list | dict):

@@ -30,7 +30,7 @@ TEXT = 8  # a short text takes as much memory as this many numbers
 
 
 def unread(files: Sequence[Path], schema: Schema, X: Any = None, where: str = "") -> Source:
-    """The shards as a pool whose ids and cells are read when they are needed. X may be given later."""
+    """The shards as a pool whose ids and cells are read when they are needed. X may be set later."""
     ids = None if schema.id_column is None else ShardIds(files, schema.id_column)
     rows = sum(map(row_count, files)) if X is None else len(X)
     features = f"{schema.description}{where}"

@@ -117,7 +117,7 @@ def reading(file: str | Path, hint: str = "", content: tuple[type[Exception], ..
     except JSONDecodeError as error:
         raise UserError(f"cannot read {file.name}: line {error.lineno} is not JSON ({error.msg})") from error
     except MemoryError as error:
-        raise UserError(f"cannot read {file.name}: its header announces more than fits into memory{hint}") from error
+        raise UserError(f"cannot read {file.name}: its header declares more than fits into memory{hint}") from error
     except content as error:
         raise UserError(f"cannot read {file.name}: it holds values of a wrong type{hint}") from error
     except BaseException as error:  # a panic in Rust is not an Exception

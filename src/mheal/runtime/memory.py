@@ -28,7 +28,7 @@ def resident() -> int:
 
 
 def available() -> int:
-    """Bytes of memory that are free for this process; a very large number where the system does not report it."""
+    """Bytes of free memory, at most the limit of the control group; very large if the system reports neither."""
     found = [2**63]
     with suppress(OSError):
         free = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())

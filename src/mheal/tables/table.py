@@ -19,7 +19,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Read = TypeVar("Read")
 
 ENOUGH = 10  # labels; a column that equals so many of them does so by no coincidence
-HEAD = 10_000  # values that are looked at to tell measurements from codes
+HEAD = 10_000  # number of values that are examined to distinguish measurements from codes
 
 
 @dataclass(frozen=True)
