@@ -18,7 +18,7 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def desk(prepared, tmp_path, monkeypatch):
-    """A folder with digits.csv, digits.npy, labels.csv, images and texts.txt, and we are in it."""
+    """The current folder, with digits.csv, digits.npy, labels.csv, images and texts.txt."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path

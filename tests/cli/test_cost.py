@@ -1,4 +1,4 @@
-"""What `--forecast` measures: as little as will do, and enough for a bound that holds."""
+"""`--forecast` measures as little as possible, and enough for a bound that is not exceeded."""
 
 import re
 

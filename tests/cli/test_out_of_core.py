@@ -1,4 +1,4 @@
-"""`mheal select --max-memory`: pools larger than memory, runs that are stopped and taken up again."""
+"""`mheal select --max-memory`: pools larger than memory, runs that are stopped and resumed."""
 
 import shlex
 import signal

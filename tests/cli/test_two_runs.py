@@ -1,4 +1,4 @@
-"""Two runs that write the same files at the same moment: one writes them, the other says in one line who does."""
+"""If two runs write the same files at once, one of them writes them, and the other reports this in one line."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Damage to files: as disks, transfers, editors and malice do it."""
+"""Functions that damage files as disks, transfers, editors and attackers do."""
 
 import io
 import json
