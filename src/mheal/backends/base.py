@@ -64,13 +64,13 @@ class Picks(Protocol):
         """The largest distance left after each pick, and scores to continue from; `weight` is that of candidates."""
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "Sequence[Candidates]":  # fmt: skip
         """The candidates: all rows, or one object for each disjoint group of ascending rows. Needs at least one pick.
 
-        `weight` is a row's weight as a candidate, `placed` its weight once it is picked. `first` may hold scores of
-        all rows against the first picks, from `radii` or from an earlier run.
+        `weight` is a row's weight as a candidate, `pick_weight` its weight once it is picked. `first` may hold scores
+        of all rows against the first picks, from `radii` or from an earlier run.
         """
 
 

@@ -163,12 +163,12 @@ def _beats(value: Any, at: int, bound: Any, bound_at: int) -> bool:
 
 @kernel
 def advance(
-    front: Any, G: Any, score: Any, seen: Any, norm2: Any, weight: Any, placed: Any, bound: Any, bound_at: int,
+    front: Any, G: Any, score: Any, seen: Any, norm2: Any, weight: Any, pick_weight: Any, bound: Any, bound_at: int,
     P: Any, P_norm2: Any, P_weight: Any, t: int, stop: int, picked: Any, gain: Any,
 ) -> int:  # fmt: skip
     """Pick from the front while its best beats (bound, bound_at); returns the new number of picks.
 
-    `weight` is a row's weight as a candidate, `placed` its weight once it is picked.
+    `weight` is a row's weight as a candidate, `pick_weight` its weight once it is picked.
     """
     wide_vectors()
     n, d = G.shape
@@ -208,7 +208,7 @@ def advance(
             if not _beats(h_score[best], front[few[best]], limit, limit_at):
                 break
             picked[t], gain[t] = front[few[best]], h_score[best]
-            P_norm2[t], P_weight[t] = h_norm2[best], placed[few[best]]
+            P_norm2[t], P_weight[t] = h_norm2[best], pick_weight[few[best]]
             P[t] = H[best]
             h_score[best] = PICKED
             for y in range(m):

@@ -33,12 +33,12 @@ class CpuPicks(PickList):
         return radii(self.points, self, weight)
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "Sequence[CpuCandidates]":  # fmt: skip
         if groups is None:
-            return [CpuCandidates(self, None, weight, placed, first, workers)]
-        return [CpuCandidates(self, rows, weight[rows], placed[rows], None, workers) for rows in groups]
+            return [CpuCandidates(self, None, weight, pick_weight, first, workers)]
+        return [CpuCandidates(self, rows, weight[rows], pick_weight[rows], None, workers) for rows in groups]
 
 
 class PointFront:
@@ -77,7 +77,7 @@ class CpuFront(PointFront):
         self.of, self.at = of, at
         scores = Scores(of.norm2[at], of.score[at], of.seen[at])
         rows = of.members[at].astype(np.int64)
-        super().__init__(of.picks, rows, of.picks.points.take(rows), scores, (of.weight[at], of.placed[at]), bound)
+        super().__init__(of.picks, rows, of.picks.points.take(rows), scores, (of.weight[at], of.pick_weight[at]), bound)
 
     def close(self) -> None:
         self.of.score[self.at], self.of.seen[self.at] = self.scores.score, self.scores.seen
@@ -87,12 +87,12 @@ class CpuCandidates:
     """Rows that may be picked, by default all, and their scores."""
 
     def __init__(
-        self, picks: CpuPicks, members: Index | None, weight: Floats, placed: Floats, first: Scores | None,
+        self, picks: CpuPicks, members: Index | None, weight: Floats, pick_weight: Floats, first: Scores | None,
         workers: int | None,
     ) -> None:  # fmt: skip
         """`members` are ascending rows of the pool; the weights are theirs."""
         points, dtype = picks.points, picks.points.dtype
-        self.picks, self.workers, self.weight, self.placed = picks, workers or thread_count(), weight, placed
+        self.picks, self.workers, self.weight, self.pick_weight = picks, workers or thread_count(), weight, pick_weight
         rows = row_type(points.shape[0])
         self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)

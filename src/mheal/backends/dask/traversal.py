@@ -39,7 +39,7 @@ class Front(NamedTuple):
     score: Floats
     norm2: Floats
     candidate: Floats
-    placed: Floats
+    pick_weight: Floats
     group: Labels
     limit: Floats  # for each group the best score that is not sent
     limit_row: Rows  # and its row
@@ -74,17 +74,17 @@ class DaskPicks(PickList):
         return np.max(worst, axis=0), Scores(np.concatenate(norm2), np.concatenate(score), self.count)
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "list[DaskCandidates]":  # fmt: skip
-        return Traversal(self.store, self, groups, weight, placed, first).groups
+        return Traversal(self.store, self, groups, weight, pick_weight, first).groups
 
 
 class Traversal:
     """Scores of all rows on the workers, in one or several groups of candidates."""
 
     def __init__(
-        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats, placed: Floats,
+        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats, pick_weight: Floats,
         first: Scores | None,
     ) -> None:  # fmt: skip
         """`first` may hold scores against some picks. Without groups, all rows form one."""
@@ -96,7 +96,7 @@ class Traversal:
         group = np.zeros(n, np.int32) if groups is None else group_numbers(n, groups, -1)
         self.sampled = np.concatenate([group[lo : hi : self.step] for lo, hi in pairwise(self.pool.first.tolist())])
         candidate = split(weight)
-        self.fixed = candidate, candidate if placed is weight else split(placed), split(group)
+        self.fixed = candidate, candidate if pick_weight is weight else split(pick_weight), split(group)
         norm2, score, seen = (None, None, 1) if first is None else first
         own = candidate, self.fixed[2], split(norm2), split(score)
         begun = store.each(_begin, *own, shared=[picks.shared(), seen, self.step])
@@ -169,13 +169,13 @@ class DaskFront(PointFront):
 
     def __init__(self, of: DaskCandidates, fronts: Sequence[Front], group: int, bound: Any) -> None:
         own = [front.group == group for front in fronts]
-        rows, G, score, norm2, candidate, placed = (
+        rows, G, score, norm2, candidate, pick_weight = (
             np.concatenate([front[i][mine] for front, mine in zip(fronts, own, strict=True)]) for i in range(6)
         )
         bounds = [Bound(float(front.limit[group]), int(front.limit_row[group])) for front in fronts]
         best = max(Bound(float(bound), NOWHERE), *bounds, key=lambda bound: (bound.score, -bound.row))
         known = Scores(norm2, score, np.full(len(rows), of.picks.count, np.int32))
-        super().__init__(of.picks, rows, G, known, (candidate, placed), best)
+        super().__init__(of.picks, rows, G, known, (candidate, pick_weight), best)
         self.of = of
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
@@ -216,12 +216,12 @@ def _begin(
 
 
 def _advance_epoch(
-    points: Points, first: int, candidate: Floats, placed: Floats, group: Labels, before: Scores,
+    points: Points, first: int, candidate: Floats, pick_weight: Floats, group: Labels, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
     """Update the scores that reach their group's bound. The best rows, at most `room` per group, form the front."""
     known = before._replace(score=before.score.copy(), seen=np.array(before.seen))  # arguments must not change
-    own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
+    own = _picks(points, picked).candidates(candidate, pick_weight, first=known)[0]
     score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):
         score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED
@@ -233,7 +233,7 @@ def _advance_epoch(
     front = front[score[front] >= level[front]]
     front, limit, left = _best(front, score[front], group[front], room)
     return own.scores(), Front(
-        first + front, points.take(front), score[front], own.norm2[front], candidate[front], placed[front],
+        first + front, points.take(front), score[front], own.norm2[front], candidate[front], pick_weight[front],
         group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE), score[::step].copy(),
     )  # fmt: skip
 

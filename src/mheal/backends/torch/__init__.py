@@ -10,13 +10,13 @@ from ..base import Floats, Index, RowStore
 from .candidates import TorchPicks
 from .clustering import TorchFitting, plus_plus, spacing_by_label
 from .distances import nearest
-from .placed import Placed
 from .rows import as_pool
+from .scaled import Scaled
 
 __all__ = ["Points", "as_pool"]
 
 
-class Points(Placed, RowStore):
+class Points(Scaled, RowStore):
     """The rows (x − offset)·scale, projected to the sphere on request, in device memory or streamed from the host."""
 
     plus_plus, spacing = plus_plus, spacing_by_label

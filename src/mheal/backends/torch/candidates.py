@@ -16,7 +16,7 @@ import torch
 from ..base import NOTHING, PICKED, Bound, Float64, Floats, Groups, Index, Rows, Scores, joined, picks_from_front
 from .distances import nearest, radii
 from .graphs import capture
-from .placed import Placed
+from .scaled import Scaled
 
 FRONT = 1 << 29  # bytes of the front at most
 CACHE = 1 << 18  # bytes of a CPU's cache that candidates may take: each pick reads all of them
@@ -26,7 +26,7 @@ FEWEST = 512  # rows at least whose scores are kept exact
 class TorchPicks:
     """The labelled and picked points, in order, and their weights, on the device."""
 
-    def __init__(self, points: Placed, capacity: int) -> None:
+    def __init__(self, points: Scaled, capacity: int) -> None:
         self.points, self.count = points, 0
         self.P = torch.empty((capacity, points.shape[1]), dtype=points.rows.dtype, device=points.device)
         self.weight = self.P.new_empty(capacity)
@@ -46,16 +46,16 @@ class TorchPicks:
         return radii(self.points, self.P[: self.count], self.weight[: self.count], weight), None
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "list[TorchCandidates]":  # fmt: skip
         """As in `Picks`. With workers=1 other threads share the device, so no CUDA graph is captured."""
-        both = self.points.floats(weight), self.points.floats(placed)
+        both = self.points.floats(weight), self.points.floats(pick_weight)
         own: Sequence[Index | None] = [None] if groups is None else groups
         return [self._group(rows, *both, workers != 1) for rows in own]
 
     def _group(
-        self, members: Index | None, weight: torch.Tensor, placed: torch.Tensor, graphs: bool
+        self, members: Index | None, weight: torch.Tensor, pick_weight: torch.Tensor, graphs: bool
     ) -> "TorchCandidates":
         """Candidates for these ascending rows, by default all, with scores against the first picks."""
         points, sizes = self.points, self.points.sizes
@@ -70,7 +70,7 @@ class TorchPicks:
         cached = min(n, sizes.cached or _rows_that_fit(points.device, points.shape[1] * points.dtype.itemsize))
         room = cache(lambda: CachedCandidates(cached, self, graphs))
         fewest = min(n // 4, points.rows.room)  # many rows of a pool on the host, so that transfers are few
-        return TorchCandidates(self, (own, weight, placed[own], norm2, score, since), room, cached, fewest)
+        return TorchCandidates(self, (own, weight, pick_weight[own], norm2, score, since), room, cached, fewest)
 
 
 class TorchCandidates:
@@ -84,7 +84,7 @@ class TorchCandidates:
 
         `room` returns buffers in the cache for `size` rows. The front has at least `fewest` rows.
         """
-        self.rows, self.weight, self.placed, self.norm2, self.score, self.seen = known
+        self.rows, self.weight, self.pick_weight, self.norm2, self.score, self.seen = known
         self.picks, self.room, self.size, self.fewest = picks, room, size, fewest
 
     def gather(self, at: torch.Tensor) -> torch.Tensor:
@@ -133,7 +133,7 @@ class TorchFront(TorchCandidates):
     """The best of other candidates, with a contiguous copy of their points."""
 
     def __init__(self, of: TorchCandidates, at: torch.Tensor, bound: Bound) -> None:
-        known = of.rows, of.weight, of.placed, of.norm2, of.score, of.seen
+        known = of.rows, of.weight, of.pick_weight, of.norm2, of.score, of.seen
         super().__init__(of.picks, [A[at] for A in known], of.room, of.size)
         self.of, self.at, self.bound, self.G = of, at, bound, of.gather(at)
 
@@ -172,14 +172,14 @@ class CachedCandidates:
         P = picks.P
         self.picks, self.graph, self.device, self.burst = picks, graph and P.is_cuda, P.device, picks.points.sizes.burst
         self.G, self.difference = P.new_zeros((size, P.shape[1])), P.new_empty((size, P.shape[1]))
-        self.weight, self.placed, self.score = P.new_zeros(size), P.new_zeros(size), P.new_empty(size)
+        self.weight, self.pick_weight, self.score = P.new_zeros(size), P.new_zeros(size), P.new_empty(size)
         self.before = P.new_empty(size)
         self.gain, self.at = P.new_empty(self.burst), torch.empty(self.burst, dtype=torch.int64, device=P.device)
 
     def pick(self, front: TorchFront, bound: Bound, stop: int) -> tuple[Rows, Floats]:
         """Pick from a front with exact scores while its best beats the bound. Returns rows and their scores."""
         n = len(front.rows)
-        self.G[:n], self.weight[:n], self.placed[:n] = front.G, front.weight, front.placed
+        self.G[:n], self.weight[:n], self.pick_weight[:n] = front.G, front.weight, front.pick_weight
         self.score[:n], self.score[n:] = front.score, PICKED
         picked = [np.empty((2, 0))]
         replay = self.graph and stop - self.picks.count >= 2 * self.burst  # with fewer picks the capture costs more
@@ -193,7 +193,7 @@ class CachedCandidates:
             some = torch.stack([found, self.gain[:wanted].double()]).cpu().numpy()
             good = next((at for at, (row, gain) in enumerate(some.T) if not bound.beaten_by(gain, row)), wanted)
             at = self.at[:good]
-            self.picks.append(self.G[at], self.placed[at])
+            self.picks.append(self.G[at], self.pick_weight[at])
             picked.append(some[:, :good])
             if good < (self.burst if replay else wanted):
                 self.score.copy_(self.before)
@@ -218,7 +218,7 @@ class CachedCandidates:
             at = self.at[t : t + 1]
             torch.max(self.score[None], dim=1, out=(self.gain[t : t + 1], at))
             torch.sub(self.G, self.G.index_select(0, at), out=self.difference)
-            distance2 = self.difference.square_().sum(1).mul_(self.weight).mul_(self.placed.index_select(0, at))
+            distance2 = self.difference.square_().sum(1).mul_(self.weight).mul_(self.pick_weight.index_select(0, at))
             torch.minimum(self.score, distance2, out=self.score)
             self.score.index_fill_(0, at, PICKED)
 

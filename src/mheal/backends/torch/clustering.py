@@ -14,7 +14,7 @@ import torch
 from ..base import Float64, Floats, Labels, Rows
 from .determinism import full_precision
 from .distances import picks_side, rows_side
-from .placed import Placed
+from .scaled import Scaled
 
 TOGETHER = 16  # rows summed in their own precision; these sums are added in float64, since float32 would lose digits
 BLOCK = 64  # points of one cluster that are compared with its references together
@@ -24,7 +24,7 @@ NO_ROW = np.iinfo(np.int64).max
 
 
 @full_precision
-def plus_plus(points: Placed, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+def plus_plus(points: Scaled, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
     """`backends.seeding.plus_plus` on the device, without waiting for the result of each draw."""
     at = points.index(rows)
     U = points.gather(at) * points.inverse_lengths[at, None]
@@ -80,7 +80,7 @@ def blocks_of(labels: torch.Tensor, k: int, size: int) -> tuple[torch.Tensor, to
 class TorchFitting:
     """The state of spherical k-means. Labels stay on the device."""
 
-    def __init__(self, points: Placed, k: int, weight: Floats | None = None) -> None:
+    def __init__(self, points: Scaled, k: int, weight: Floats | None = None) -> None:
         n, d = points.shape
         self.points, self.k = points, k
         self.weight = None if weight is None else points.floats(weight)
@@ -143,7 +143,7 @@ def _fused_kernel() -> Any:
 
 
 @full_precision
-def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
+def spacing_by_label(points: Scaled, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
     """The mean distance of each row to its nearest neighbours among the references of its cluster, in one pass."""
     k, size, most = len(references), max(map(len, references)), max(neighbours)
     padded = np.full((k, size), NO_ROW)  # lists of references are padded to the same length

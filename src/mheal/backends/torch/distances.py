@@ -4,8 +4,8 @@ import torch
 
 from ..base import Float64, Floats
 from .determinism import full_precision
-from .placed import Placed
 from .rows import Sizes
+from .scaled import Scaled
 
 DIFFERENCES = 1 << 26  # numbers in memory at a time when distances are sums of squared differences
 FEW_COLUMNS = 8  # with at most so many, products would lose precision and not be faster than differences
@@ -62,7 +62,7 @@ def _by_differences(Z: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, size
 
 
 @full_precision
-def radii(points: Placed, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> Float64:
+def radii(points: Scaled, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> Float64:
     """The largest weighted distance from any row to its nearest pick, after each pick."""
     w = points.floats(weight)
     for dtype in (P.dtype, torch.float64):

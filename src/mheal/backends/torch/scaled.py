@@ -13,7 +13,7 @@ from ..base import Float64, Floats, Index
 from .rows import OnDevice, OnHost, Sizes, refuse_nonfinite, source
 
 
-class Placed:
+class Scaled:
     """The rows (x − offset)·scale·inverse; `inverse`, one over each row's length, projects them to the sphere."""
 
     def __init__(
