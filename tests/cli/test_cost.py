@@ -12,7 +12,7 @@ from mheal.strategies import get, names
 
 
 class Clock:
-    """Picking that takes time by a formula, and what was measured of it; the first run compiles for a minute."""
+    """Picking whose time is given by a formula, and the runs that were measured; the first compiles for a minute."""
 
     def __init__(self, seconds):
         self.seconds, self.measured = seconds, []

@@ -14,7 +14,7 @@ TORCH_CPU = "cpu:0"  # what torch calls the CPU, where `cpu` alone means our own
 
 @pytest.fixture
 def pool(tmp_path, monkeypatch):
-    """pool.npy, and we are beside it."""
+    """The current folder, with pool.npy."""
     monkeypatch.chdir(tmp_path)
     np.save("pool.npy", np.random.default_rng(0).standard_normal((2000, 8)))
     return tmp_path

@@ -36,7 +36,7 @@ def start(*command):
 
 @pytest.fixture
 def paused():
-    """Start a run that stops just before it puts its first file of a name in place."""
+    """Start a run that pauses before it puts its first file with this name in place."""
     started = []
 
     def begin(name, line):

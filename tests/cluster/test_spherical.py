@@ -50,7 +50,7 @@ def test_equals_plain_lloyd(k):
 def test_two_nearest_equals_a_sort(k, dtype):
     """Every tile width, and every number of rows left over."""
     rng = np.random.default_rng(k)
-    d = (7, 8)[k % 2] if k > 16 else 8  # columns by four take another way for few centres
+    d = (7, 8)[k % 2] if k > 16 else 8  # with few centres, a multiple of 4 columns runs other code
     C = rng.integers(-3, 4, (k, d)).astype(dtype)
     panels, bias = pack(C)
     for n in (1, 5, 8, 9, 13, 50):

@@ -1,4 +1,4 @@
-"""Max Entropy, Variation Ratios, BALD and BatchBALD; and models that know rows by their numbers."""
+"""Max Entropy, Variation Ratios, BALD and BatchBALD; and models that identify rows by number."""
 
 from itertools import product
 
@@ -172,7 +172,7 @@ def brute_force(P, rows):
 
 
 def joint_entropy(P, rows, rng=None, configurations=10_000):
-    """The same by BatchBALD: what each row adds to those before."""
+    """The same by BatchBALD: the sum of what each row adds to the rows before it."""
     batch, total = Labellings(P, rng or np.random.default_rng(0), configurations), 0.0
     for row in rows:
         total += batch.conditional_entropy(np.array([row]))[0]
