@@ -1,4 +1,4 @@
-"""Commands as they are typed, and the picks they write."""
+"""Helpers that run commands as typed, and read the picks they write."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""What the tests of `mheal compare` share: a command, its data, and readers of its folder."""
+"""Helpers of the tests of `mheal compare`: a command, its data, and functions that read its folder."""
 
 import json
 from pathlib import Path
@@ -18,12 +18,12 @@ def write_digits():
 
 
 def rows_of(folder):
-    """Everything but the time it took."""
+    """The recorded rows without the column of seconds."""
     return pl.read_csv(Path(folder) / "curves.csv").drop("seconds")
 
 
 def settings_in(folder):
-    """All that is said of the runs, but for the digests of the files."""
+    """The settings of the runs, without the digests of the files."""
     return json.loads((Path(folder) / "settings.json").read_text()) | {"files": None}
 
 

@@ -1,4 +1,4 @@
-"""How tests run a strategy on a Pool of their own making, whose model may know rows by their numbers."""
+"""A helper that runs a strategy on a Pool made by a test; the Pool's model may identify rows by number."""
 
 import numpy as np
 

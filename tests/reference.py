@@ -1,4 +1,4 @@
-"""Plain loops that say what the fast code must compute. Slow, obvious, in float64."""
+"""Plain loops that define what the fast code must compute: slow, obvious, in float64."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def max_min(X, n, chosen, weight=None, candidate=None):
     """Rows in farthest-first order and their scores: one full pass per pick, ties to the lowest row.
 
-    A row counts with `candidate` (by default `weight`) until it is picked, then with `weight`.
+    A row has the weight `candidate` (by default `weight`) until it is picked, then `weight`.
     """
     X = np.asarray(X, np.float64)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
@@ -40,7 +40,7 @@ def spherical_kmeans(X, centers, iterations):
 
 
 def spacing(X, labels, neighbours):
-    """Mean distance to the nearest neighbours inside the own cluster."""
+    """Mean distance of each row to its nearest neighbours in its cluster."""
     distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
     distance[labels[:, None] != labels[None]] = np.inf
     np.fill_diagonal(distance, np.inf)
@@ -48,7 +48,7 @@ def spacing(X, labels, neighbours):
 
 
 def algorithm2(U, labels, centers, budget, n_starts, seeds):
-    """Algorithm 2 after the clustering: rotation starts, best product, max-min, clusters in turn."""
+    """Algorithm 2 after the clustering: starts by rotation, the best product, farthest-first, alternating clusters."""
     k = len(centers)
     members = [np.flatnonzero(labels == c) for c in range(k)]
     order = sorted(range(k), key=lambda c: (-len(members[c]), c))

@@ -1,4 +1,4 @@
-"""Rows in every backend, in sizes so small that pools of a few hundred rows take the ways of large ones."""
+"""Stores of every backend, with sizes so small that pools of a few hundred rows run the code for large ones."""
 
 import numpy as np
 import pytest
@@ -82,5 +82,5 @@ def unit(X):
 
 
 def summed(rows, more, workers):
-    """Work on a group; it stands here because the processes of a cluster cannot import a test module."""
+    """Work on a group. It is in this file because worker processes cannot import a test module."""
     return {"total": rows.array().sum(axis=0) + more}

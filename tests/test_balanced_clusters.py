@@ -24,7 +24,7 @@ def test_shares_sum_to_the_budget_and_are_balanced(mode, budget):
     counts = np.bincount(picks.cluster, minlength=10)
     assert counts.sum() == budget
     assert counts.max() - counts.min() <= 1
-    for t in range(1, budget + 1):  # every prefix too: the clusters alternate
+    for t in range(1, budget + 1):  # prefixes are balanced too, since clusters alternate
         prefix = np.bincount(picks.cluster[:t], minlength=10)
         assert prefix.max() - prefix.min() <= 1
 

@@ -1,4 +1,4 @@
-"""The results pages of the benchmarks: generated from the rows that are there, and short."""
+"""The results pages of the benchmarks are short, and generated from the committed rows."""
 
 import importlib
 import importlib.util

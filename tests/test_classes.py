@@ -1,4 +1,4 @@
-"""One rule for what classes are, wherever labels come from."""
+"""Labels from every source are turned into classes by the same rules."""
 
 import numpy as np
 import pandas as pd

@@ -68,7 +68,7 @@ def test_a_broken_file_is_named(tmp_path):
 
 
 def openml(monkeypatch, name, data, target):
-    """OpenML cannot be reached from a test: what scikit-learn would return."""
+    """A replacement for scikit-learn's download, because tests cannot reach OpenML."""
     answer = Bunch(data=data, target=np.array(target, dtype=object), details={"name": name})
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **options: answer)
 

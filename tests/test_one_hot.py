@@ -6,7 +6,7 @@ from mheal.one_hot import block_deviation, one_hot_blocks, sample_rows
 
 
 def table(n=600, seed=0):
-    """Two numbers, a category of four values, a number, one of two values; and a lone column of 0 and 1."""
+    """Two numbers, a category of four values, a number, a category of two values, and a single column of 0 and 1."""
     rng = np.random.default_rng(seed)
     first, second = rng.choice(4, n, p=[0.7, 0.2, 0.09, 0.01]), rng.integers(0, 2, n)
     parts = [rng.normal(size=(n, 2)), np.eye(4)[first], rng.normal(size=(n, 1)), np.eye(2)[second]]
@@ -51,7 +51,7 @@ def test_picks_do_not_depend_on_how_a_category_is_written(strategy):
 
 
 def blocks_by_definition(X):
-    """From each column on the shortest run that adds up to 1 in every row."""
+    """From each column, the shortest block that sums to 1 in every row."""
     blocks, at = [], 0
     while at < X.shape[1]:
         totals = X[:, at:].cumsum(axis=1)

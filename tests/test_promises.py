@@ -1,6 +1,6 @@
-"""What people who hand us the only copy of their work rely on, and the tests that hold us to it.
+"""Guarantees that users rely on, and the names of the tests that check them.
 
-A promise whose test is renamed or removed fails here: name the test that holds it now.
+This test fails if one of these tests is renamed or removed: give the name of the test that checks the guarantee now.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""What the README says is executed, or compared with the files it comes from."""
+"""Code and commands in the README are executed, and its numbers compared with the files they come from."""
 
 import csv
 import re

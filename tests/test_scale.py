@@ -1,4 +1,4 @@
-"""What only shows at size: memory, and exactness over many epochs."""
+"""Tests that need large pools: memory, and exactness over many epochs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Rows of unit length are compared as they are, others by columns of equal spread."""
+"""Rows of unit length are not scaled; in other pools, columns are standardised."""
 
 import numpy as np
 import pytest

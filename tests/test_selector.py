@@ -97,7 +97,7 @@ def test_warm_start_avoids_labelled_rows(mode):
 
 
 def test_labelling_in_two_rounds_equals_one_round():
-    """The default only looks at distances, so buying 20 and then 20 more is buying 40."""
+    """Without known classes, labelling 20 rows and then 20 more gives the same rows as picking 40."""
     both = MHEAL(random_state=0).select(X, 40)
     first = MHEAL(random_state=0).select(X, 20)
     second = MHEAL(random_state=0).select(X, 20, labeled=first.indices)
@@ -111,8 +111,8 @@ def test_two_rounds_equal_one_also_among_the_sparsest_rows():
     np.testing.assert_array_equal(np.r_[first.indices, second.indices], both.indices)
 
 
-def test_quota_in_a_sparse_cluster_does_not_cover_the_others():
-    """Its rows are all demoted; once picked they must repel like any other row."""
+def test_picks_in_a_cluster_of_outliers_do_not_keep_picks_out_of_others():
+    """All rows of that cluster are outliers; once picked, their weight must be that of any other row."""
     rng = np.random.default_rng(0)
     Y = np.vstack(
         [rng.standard_normal((980, 4)) * 0.5 + [4, 0, 0, 0], 3 * rng.standard_normal((45, 4)) - [12, 0, 0, 0]]
@@ -204,7 +204,7 @@ def test_column_scale_and_shift_invariance(space, seed):
 @settings(deadline=None, max_examples=8)
 @given(seed=st.integers(0, 1000))
 def test_permutation_equivariance(seed):
-    """Clusters, spacing and max-min do not care about the order of rows (pools below the sampling limits)."""
+    """Clusters, spacing and picks do not depend on the order of rows, in pools that are not sampled."""
     rng = np.random.default_rng(seed)
     Y = rng.standard_normal((120, 5))
     order = rng.permutation(120)
@@ -278,8 +278,8 @@ def test_estimator_manners():
 
 
 @pytest.mark.parametrize("mode", ["default", "paper"])
-def test_a_row_at_the_mean_joins_the_nearest_raw_centre(mode):
-    """After standardising it has length 0, so no direction, and belongs to the cluster whose mean is nearest."""
+def test_a_row_at_the_mean_joins_the_cluster_with_the_nearest_mean(mode):
+    """After standardising, the row has length 0 and no direction. It joins the cluster whose mean is nearest to it."""
     rng = np.random.default_rng(0)
     half = np.round(8 * (rng.standard_normal((200, 3)) * 0.3 + [3, 0, 0])) / 8  # so that the mean is exactly 0
     Y = np.vstack([half, -half, np.zeros((1, 3)), [[0.0625, 0.875, 0], [-0.0625, -0.875, 0]] * 20])

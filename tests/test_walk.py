@@ -1,4 +1,4 @@
-"""The walk of a pool in CONTRIBUTING.md is the one that `mheal.select` takes."""
+"""The functions that CONTRIBUTING.md lists are those to which `mheal.select` passes the pool."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ def module(frame):
 
 
 def in_backend(frame):
-    """Whether a backend is at work, whatever it calls."""
+    """Whether the call comes from inside a backend."""
     while frame is not None and not module(frame).startswith("backends."):
         frame = frame.f_back
     return frame is not None

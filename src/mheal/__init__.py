@@ -1,6 +1,6 @@
 """mheal: which of your unlabelled items should you label?
 
-Every row number that leaves this package is a row of the X you passed in.
+Every row number that this package returns refers to the rows of the X that you passed.
 
 >>> import numpy as np, mheal
 >>> X = np.random.default_rng(0).normal(size=(300, 8))
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .selection import Selection
     from .selector import MHEAL
 
-# Everything loads on first use, so that `import mheal` and `mheal --help` stay instant. These names are not modules.
+# Everything is imported on first use, to keep `import mheal` and `mheal --help` fast. These names are not modules.
 _HOME = {
     "select": ".api", "MHEAL": ".selector", "PaperMHEAL": ".paper", "SphericalKMeans": ".cluster",
     "Selection": ".selection", "facility_location": ".algorithms", "farthest_first": ".algorithms",

@@ -1,4 +1,4 @@
-"""`python -m mheal` is `mheal`."""
+"""`python -m mheal` runs the command `mheal`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`mheal.select`: the only way in. The command line, `simulate` and every adapter call it."""
+"""`mheal.select`, the function that picks rows. The command line, `simulate` and the adapters call it."""
 
 from importlib import import_module
 from numbers import Integral
@@ -27,31 +27,31 @@ def select(
     memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None, random_state: Seed = 0,
     progress: bool | Progress | None = None,
 ) -> Selection:  # fmt: skip
-    """Pick the n rows of X to label, best first: `X[picks]` are these rows, `picks.indices` their numbers.
+    """Pick the n rows of X to label, best first: `X[picks]` are the rows, `picks.indices` their row numbers.
 
     X : (rows, columns) of numbers: an array, memory map, SciPy sparse matrix, pandas or polars frame, torch tensor,
-        Dask array or list of lists. A frame may also hold categories, dates, numbers written as text ("€5") and missing
-        values; columns that name rows or hold labels are left out. A `DataWarning` reports what was done.
+        Dask array or list of lists. A frame may also have categories, dates, numbers written as text ("€5") and missing
+        values; columns that name rows or repeat the labels are left out. A `DataWarning` reports what was done.
     n : number of rows to pick
     labeled : rows that have a label already, or that are being labelled: row numbers, a boolean mask over the rows, or
-        a Selection. They are not picked, and picks keep away from them.
-    y : classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN where it is
-        missing, and `labeled` may be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain
-        about.
+        a Selection. They are not picked, and most strategies avoid rows similar to them.
+    y : classes of the rows `labeled`, in the same order; or a label for every row of X, None or NaN if it is missing:
+        `labeled` may then be left out. From 64 labels on, "mheal" also prefers rows that a model is uncertain about.
     estimator : your own scikit-learn classifier or pipeline, with predict_proba or decision_function. It is fitted on
         the labels if it is not fitted yet. A name such as "forest" selects one from `mheal.estimators`. Without it, a
-        small classifier is fitted where the strategy needs one.
-    proba : class probabilities of every row by your own model, (rows, classes), instead of `estimator`
+        small classifier is fitted on the labels if the strategy uses one.
+    proba : class probabilities of every row from your own model, (rows, classes), instead of `estimator`
     utility : your own estimate of how useful each row's label is, (rows,) numbers ≥ 0; replaces a model's uncertainty
     strategy : a name from `mheal.strategies.names()`, or an instance such as `mheal.strategies.TypiClust()`
     n_classes : the number of classes, if it is known: sets the number of clusters, or the strategy's own `n_classes`
-    scaling : what distances are measured on. "standard": columns of mean 0 and standard deviation 1, where a one-hot
-        encoded category counts as one column; "unit": these rows projected to the sphere; "raw": X as it is. "auto"
-        leaves it to the strategy: mostly raw where rows have unit length, as many embeddings have, else standard.
+    scaling : how X is scaled before distances are measured. "standard": columns of mean 0 and standard deviation 1,
+        with a one-hot encoded category counted as one column; "unit": these rows projected to the sphere; "raw": X as
+        it is. "auto" is the strategy's default, mostly "raw" if rows have unit length (as many embeddings), else
+        "standard".
     missing : what to do with missing values of a frame. "impute" fills in the median or the most frequent value, and
         adds an indicator column where over 5 % are missing; "drop" leaves out the rows; "refuse" raises an error.
-    deduplicate : of rows that are equal in all columns, use only the first. "auto" leaves it to the strategy (False).
-    device : a torch device such as "cuda"; None: the CPU, or where the tensor X is
+    deduplicate : of rows that are equal in all columns, use only the first. "auto" is the strategy's default (False).
+    device : a torch device such as "cuda"; None: the CPU, or the device of X if X is a tensor
     memory_limit : bytes that the process may use; memory maps may be larger
     checkpoint : folder (or a Checkpoint) for intermediate results; the same call resumes an interrupted run
     random_state : the same integer gives the same picks, whatever the number of threads. An instance of a strategy that
@@ -89,7 +89,7 @@ def select(
 
 
 def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: Any) -> dict[str, Any]:
-    """The strategy's parameters that these options set; refuses those that it has not."""
+    """The strategy's parameters that these options set; raises an error for an option that it does not have."""
     known, changes = strategy.get_params(deep=False), {}
     if n_classes is not None:
         if not isinstance(n_classes, Integral) or n_classes < 1:
@@ -109,7 +109,7 @@ def _parameters(strategy: Strategy, n_classes: Any, deduplicate: Any, device: An
             import_module("torch").zeros(1, device=device).cpu()
         except ImportError as error:
             raise UserError(f"device {device!r} needs torch: pip install 'mheal[deep]'") from error
-        except (RuntimeError, AssertionError, NotImplementedError) as error:  # it depends on how torch was built
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # which one depends on how torch was built
             why = "no GPU, or a torch built without it"
             raise UserError(f"torch finds no device {device!r} here ({why}): leave it out to use the CPU") from error
         changes["device"] = device

@@ -1,4 +1,4 @@
-"""Labels: one rule for classes in arrays, lists, columns of tables and files, and for the rows that have a label."""
+"""Labels: one definition of classes for arrays, lists, tables and files, and of the rows that have a label."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from .validation import as_labeled
 
 Rows = npt.NDArray[np.int64]
 
-FEW = 20  # different fractions that may be classes: half stars are, prices are not
-_LARGEST = 2**53  # whole floats beyond it may be rounded
+FEW = 20  # at most so many different fractions can be classes: half stars are, prices are not
+_LARGEST = 2**53  # larger whole floats may be rounded
 _REMEDY = "labels must be all whole numbers or all strings"
 
 
 def as_classes(labels: Any, name: str = "y", n: int | None = None) -> npt.NDArray[Any]:
     """Labels as an array of integers, booleans or strings, one for each row and none missing.
 
-    Whole floats become integers. At most 20 different fractions become strings ("0.5", "1.0"); more of them are
-    measurements, and refused.
+    Whole floats become integers. Up to 20 different fractions become strings ("0.5", "1.0"); more are considered
+    measurements, which raise an error.
 
     labels : array, list, tuple, or a pandas or polars series
-    name : what errors call the labels
-    n : how many there must be
+    name : name of the labels in error messages
+    n : expected number of labels
     """
     values = as_column(labels, name)
     if n is not None and len(values) != n:
@@ -39,7 +39,7 @@ def as_classes(labels: Any, name: str = "y", n: int | None = None) -> npt.NDArra
 
 
 def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
-    """Why a classifier has nothing to learn from these labels; None where it has."""
+    """Why a classifier cannot learn from these labels; None if it can."""
     different = np.unique(classes)
     if len(different) == 1:
         return f"all labels are {different[0].item()!r}: there is nothing to learn from one class"
@@ -50,7 +50,7 @@ def why_not_classes(classes: npt.NDArray[Any]) -> str | None:
 
 
 def with_one_row(classes: npt.NDArray[Any]) -> str | None:
-    """Which classes have one row only, in words; None where there is none."""
+    """A phrase that names the classes with one row only; None if there are none."""
     different, counts = np.unique(classes, return_counts=True)
     rare = different[counts == 1].tolist()
     named = f"class {rare[0]!r} has" if len(rare) == 1 else f"classes {shortened(rare)} each have"
@@ -75,7 +75,7 @@ def is_blank(value: Any) -> bool:
 
 
 def as_column(labels: Any, name: str = "y") -> npt.NDArray[Any]:
-    """Labels as an array with one dimension, missing ones as they are."""
+    """Labels as an array with one dimension; missing labels stay as they are."""
     if hasattr(labels, "detach"):
         labels = labels.detach().cpu().numpy()
     # NumPy would turn None among strings into the string "None".
@@ -86,13 +86,13 @@ def as_column(labels: Any, name: str = "y") -> npt.NDArray[Any]:
 
 
 def split_labels(labeled: Any, y: Any, n: int) -> tuple[Rows, Rows, npt.NDArray[Any]]:
-    """Which of n rows cannot be picked, which of these have a known class, and these classes as given.
+    """The rows that cannot be picked, those of them whose class is known, and these classes as given.
 
-    Without y no class is known: the rows of `labeled` count as labelled, and there are no classes to return.
+    Without y no class is known: the rows of `labeled` are returned twice, and no classes.
 
     labeled : row numbers, a mask over the rows, a Selection, or None
-    y : a label for each row of `labeled`, or for each of the n rows, None or NaN for a missing one. Without
-        `labeled`, rows with a label in y are labelled; with it, its rows without one in y are still being labelled
+    y : a label for each row of `labeled`, or for each of the n rows, None or NaN for a missing one. If `labeled` is
+        None, the labelled rows are those with a label in y; else rows of `labeled` without one are being labelled
     """
     rows = as_labeled(labeled, n)
     if y is None:

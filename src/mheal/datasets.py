@@ -17,13 +17,13 @@ Arrays = tuple[npt.NDArray[Any], ...]
 
 
 class Dataset(NamedTuple):
-    """Where a dataset is on OpenML, and what it holds."""
+    """A dataset on OpenML."""
 
     openml_id: int
-    openml_name: str  # checked after the download
+    openml_name: str  # compared with the name in the download
     about: str
-    image: tuple[int, ...] = ()  # height, width and channels of one row
-    train: int = 0  # the first rows, where OpenML keeps the official split in order
+    image: tuple[int, ...] = ()  # height, width and, if there are several, channels of an image
+    train: int = 0  # number of training rows, which come first; 0 if there is no official split
 
 
 DATASETS = {
@@ -44,18 +44,18 @@ DATASETS = {
 
 
 def load(name: str, folder: str | Path | None = None) -> Arrays:
-    """(X, y), or (X, y, X_test, y_test) where there is an official split. Labels are 0, 1, …
+    """(X, y), or (X, y, X_test, y_test) if there is an official split. Labels from OpenML are 0, 1, …
 
-    They are read from NAME.npz in `folder`, or in the folder that the variable MHEAL_DATA names; without such a file
-    they are downloaded from OpenML. A file holds X_train and y_train, and X_test and y_test if there is a split.
-    Images are uint8. Tables from OpenML come without a split, and with categories as numbers.
+    The data are read from NAME.npz in `folder`, by default the folder in the environment variable MHEAL_DATA or that of
+    scikit-learn. Without such a file, they are downloaded from OpenML. A file has X_train and y_train, and X_test and
+    y_test if there is a split. Images are uint8. Tables from OpenML have no split, and categories are numbers.
     """
     file = path(name, folder)
     return _read(file) if file.exists() else _fetch(name, file)
 
 
 def get(name: str, folder: str | Path | None = None) -> Path:
-    """The file NAME.npz of the folder. It is downloaded if it is not there."""
+    """The path of NAME.npz in the folder. The data are downloaded if there is no such file."""
     file = path(name, folder)
     if not file.exists():
         named: dict[str, Any] = dict(zip(NAMES, _fetch(name, file), strict=False))
@@ -65,7 +65,7 @@ def get(name: str, folder: str | Path | None = None) -> Path:
 
 
 def path(name: str, folder: str | Path | None = None) -> Path:
-    """Where NAME.npz is or would be: in `folder`, in $MHEAL_DATA, or in scikit-learn's data folder."""
+    """The path of NAME.npz, which need not exist: in `folder`, $MHEAL_DATA or scikit-learn's data folder."""
     if name not in DATASETS:
         raise UserError(f"there is no dataset {name!r}: choose from {', '.join(DATASETS)}")
     folder = folder or os.environ.get(FOLDER_VARIABLE)
@@ -94,7 +94,7 @@ def _fetch(name: str, file: Path) -> Arrays:
     dataset = DATASETS[name]
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "A network error")  # it tries again by itself; the error below is enough
+            warnings.filterwarnings("ignore", "A network error")  # it retries by itself; the error below is enough
             found = fetch_openml(data_id=dataset.openml_id, as_frame=False, parser="auto")
     except ImportError:
         raise UserError(f"{name} from OpenML is read with pandas: pip install pandas, or put {file} there") from None
@@ -107,10 +107,10 @@ def _fetch(name: str, file: Path) -> Arrays:
     X = X.astype(np.uint8 if dataset.image else np.float32)
     if dataset.image:
         X = X.reshape(-1, *dataset.image[2:], *dataset.image[:2])
-    if X.ndim == 4:  # colours come one whole plane after the other
+    if X.ndim == 4:  # OpenML stores all pixels of one colour, then those of the next
         X = np.ascontiguousarray(X.transpose(0, 2, 3, 1))
     try:
-        labels = found.target.astype(np.float64)  # "10" comes after "9"
+        labels = found.target.astype(np.float64)  # as numbers, so that "10" sorts after "9"
     except ValueError:
         labels = found.target.astype(str)
     y, n = np.unique(labels, return_inverse=True)[1].astype(np.int64), dataset.train

@@ -1,4 +1,4 @@
-"""Hyperspherical energy (Eq. 1) and its potential of pairwise distances."""
+"""Hyperspherical energy (Eq. 1), a sum over pairs of rows of a potential of their distance."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ from .backends.cpu.distances import exact_squared_distances
 from .exceptions import UserError
 from .sphere import Float64, Floats, Rows, as_matrix, blocks, unit_rows
 
-CLAMP = 1e-12  # shortest chord an energy sees: pools hold duplicates, and E_s of two equal points is infinite
+CLAMP = 1e-12  # shorter chords are replaced by this one: the energy of two equal points would be infinite
 squared_chords = exact_squared_distances  # ‖a − b‖² of every two rows, without cancellation
 
 
@@ -22,7 +22,7 @@ def potential(sq: Float64, s: float) -> Float64:
 def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
     """The lowest index along the last axis whose score is within `tol` of the maximum.
 
-    Ties must not be decided by the order in which BLAS happens to add.
+    The tolerance breaks ties by index, not by rounding errors, which depend on BLAS.
     """
     best = score.max(axis=-1)
     return (score >= (best - tol)[..., None]).argmax(axis=-1)
@@ -31,8 +31,8 @@ def first_max(score: Floats, tol: float | Floats = 0.0) -> Rows:
 def hyperspherical_energy(W: npt.ArrayLike, s: float = 0.0, mean: bool = False, normalize: bool = True) -> float:
     """E_s of Eq. 1: the sum of f_s over the unordered pairs of rows of W, (n, d); with `mean=True` their average.
 
-    As printed, the double sum includes i = j, where f is infinite; as in the paper's second line, only i > j count.
-    Rows are put on the unit sphere unless `normalize=False`. Memory is a block of rows × N, never N².
+    The printed double sum includes i = j, where f is infinite. Here only i > j count, as in the paper's second line.
+    Rows are projected to the unit sphere unless `normalize=False`. Distances are computed in blocks of rows.
 
     >>> hyperspherical_energy([[3.0, 0.0], [-1.0, 0.0]], s=2)
     0.25

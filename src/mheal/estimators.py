@@ -1,4 +1,4 @@
-"""Classifiers that are fitted on the labels: five known by name, or any of your own."""
+"""Classifiers that are fitted on the labels: five with a name, or your own."""
 
 import os
 import sys
@@ -21,17 +21,17 @@ Array = npt.NDArray[Any]
 
 
 class PoolScaler(TransformerMixin, BaseEstimator):
-    """Standardises columns, or multiplies rows of unit length by √columns, see `mheal.scaling`.
+    """Standardise columns, or multiply rows of unit length by √columns: see `mheal.scaling`.
 
     offset, scale : of (X − offset)·scale, (n_columns,). None: computed from the rows given to `fit`. `for_pool`
-        computes them from the whole pool, because a few labelled rows estimate them poorly.
+        computes them from the whole pool, because estimates from a few labelled rows are poor.
     """
 
     def __init__(self, offset: Array | None = None, scale: Array | None = None) -> None:
         self.offset, self.scale = offset, scale
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute what was not given."""
+        """Compute offset and scale unless both are given."""
         points = comparable(as_array(X)) if self.offset is None or self.scale is None else self
         self.offset_, self.scale_ = points.offset, points.scale
         return self
@@ -49,17 +49,17 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "knn": ("sklearn.neighbors:KNeighborsClassifier", dict(n_neighbors=5)),
     "forest": ("sklearn.ensemble:RandomForestClassifier", dict(n_estimators=200)),
 }
-ESTIMATORS = (*_PARTS, "logistic+knn")  # the last: the mean of both probabilities
+ESTIMATORS = (*_PARTS, "logistic+knn")  # the last has the mean probabilities of the two
 REMEDY = "give it more labels, or choose another estimator"
 
 
 def resolve_estimator(estimator: Any) -> Any:
-    """The unfitted classifier that a name, a path or an object represents.
+    """The classifier that a name, a path or an object refers to.
 
-    - a name in `ESTIMATORS`: that classifier behind a `PoolScaler`
-    - "package.module:attribute": imported; the current folder is put first in `sys.path` unless it is there
-    - a scikit-learn classifier or pipeline: as it is, columns are not scaled for it
-    - a class, or a function without arguments: what it returns
+    - a name in `ESTIMATORS`: a pipeline of a `PoolScaler` and that classifier
+    - "package.module:attribute": imported, with the current folder first in `sys.path` unless it is in it already
+    - a scikit-learn classifier or pipeline: returned unchanged, so columns are not scaled
+    - a class, or a function without arguments: the object that it returns
     """
     given = estimator
     if isinstance(estimator, str) and estimator in ESTIMATORS:
@@ -93,12 +93,12 @@ def _attribute(path: str) -> Any:
 
 
 def errors_of(model: Any, failure: str, remedy: str = REMEDY) -> AbstractContextManager[None]:
-    """`user_code` where the model is the user's; errors of the estimators that have a name are bugs of ours."""
+    """`user_code` for the user's own model; errors of the estimators in ESTIMATORS are bugs of mheal."""
     return nullcontext() if _is_known(model) else user_code(failure, remedy)
 
 
 def estimator_name(estimator: Any) -> str:
-    """How tables call an estimator: a name or path as given, else its class, for a pipeline those of its steps."""
+    """An estimator's name in tables: a name or path as given, else its class, or the classes of a pipeline's steps."""
     if isinstance(estimator, str):
         return estimator
     if hasattr(estimator, "steps"):
@@ -107,7 +107,7 @@ def estimator_name(estimator: Any) -> str:
 
 
 def for_pool(estimator: Any, X: Array) -> Any:
-    """A clone to be fitted on rows of this pool: for a name, with the scaling of all of X."""
+    """An unfitted clone for rows of this pool. The `PoolScaler` of a named estimator gets the scaling of all of X."""
     model = clone(resolve_estimator(estimator), safe=False)
     if _is_known(model):
         points = comparable(as_array(X))
@@ -116,15 +116,15 @@ def for_pool(estimator: Any, X: Array) -> Any:
 
 
 def _is_known(model: Any) -> bool:
-    """Whether this is a pipeline for one of the names in ESTIMATORS."""
+    """Whether this is the pipeline of a name in ESTIMATORS."""
     return hasattr(model, "steps") and isinstance(model.steps[0][1], PoolScaler)
 
 
 def fit_model(estimator: Any, seed: int, X: Array, labels: Array) -> Any:
-    """A fitted clone of the estimator; one that predicts a constant where all labels are of one class.
+    """A clone of the estimator, fitted on these labels; a constant classifier if there is only one class.
 
-    Random states that are None become the seed. Fits run on one thread: on tiny data, threaded BLAS took 60 times as
-    long on busy cores.
+    A random_state of None becomes the seed. Fits run on one thread: on tiny data, threaded BLAS took 60 times as long
+    on busy cores.
     """
     n_classes = len(np.unique(labels))
     if n_classes == 1:
@@ -145,7 +145,7 @@ def fit_model(estimator: Any, seed: int, X: Array, labels: Array) -> Any:
 
 
 def fit_on_pool(estimator: Any, seed: int, X: Array, rows: npt.NDArray[np.int64], labels: Array) -> Any:
-    """The estimator fitted on these labelled rows of a pool; for a name, columns are scaled as the pool's are."""
+    """The estimator fitted on these labelled rows of a pool; a named one scales columns by the whole pool."""
     return fit_model(for_pool(estimator, X), seed, X[rows], labels)
 
 
@@ -156,7 +156,7 @@ def predict(model: Any, X: Array) -> Array:
 
 
 def last_step(model: Any) -> Any:
-    """The classifier itself, or the one at the end of a pipeline."""
+    """The classifier itself, or the last step of a pipeline."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
@@ -167,5 +167,5 @@ def single_threaded(model: Any) -> AbstractContextManager[None]:
 
 @cache
 def _threads(kind: str) -> ThreadpoolController:
-    """The thread pools of the libraries that a kind of model loads. Kept: finding them takes longer than a fit."""
+    """The thread pools of the libraries that a class of models uses. Cached: finding them takes longer than a fit."""
     return ThreadpoolController()

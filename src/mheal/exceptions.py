@@ -12,32 +12,32 @@ class UserError(ValueError):
     """An invalid argument or input file; the message is one line that says what to do instead."""
 
     def __str__(self) -> str:
-        """One line: a long one without its middle, and what cannot be printed escaped, as words of a file may be."""
+        """The message in one line, shortened in the middle if it is long. Unprintable characters are escaped."""
         words = " ".join(super().__str__().split())
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words)
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 101]}…{text[-100:]}"
 
 
 class UserTypeError(UserError, TypeError):
-    """The same, for a value of the wrong type."""
+    """A UserError for a value of the wrong type."""
 
 
 class UserFileError(UserError, FileNotFoundError):
-    """The same, for a file or folder that does not exist or cannot be used."""
+    """A UserError for a file or folder that does not exist or cannot be used."""
 
 
 class DataWarning(UserWarning):
-    """What was done with columns of a table that are not plain numbers: left out, read as numbers, filled in."""
+    """Reports how columns of a table were handled: left out, parsed as numbers, or imputed."""
 
 
 def shortened(names: Any, n: int = LISTED) -> str:
-    """The first n of some names or row numbers, for a message, and how many there are."""
+    """The first n of some names or row numbers for a message and, if there are more, their total number."""
     return ", ".join(map(str, names[:n])) + (f", … ({len(names):,} in all)" if len(names) > n else "")
 
 
 @contextmanager
 def user_code(failure: str, remedy: str) -> Iterator[None]:
-    """Errors of code that is not ours become a UserError: one line with the failure, the error and the remedy."""
+    """Turn errors of the user's own code into a UserError: one line with the failure, the error and the remedy."""
     try:
         yield
     except (UserError, MemoryError):

@@ -12,15 +12,15 @@ from .exceptions import DataWarning, UserError
 if TYPE_CHECKING:
     from .tables.features import Missing
 
-CALLER = 4  # frames from a warning here to the caller of `mheal.select`
+CALLER = 4  # stack levels from a warning here to the caller of `mheal.select`
 
 
 def frame_pool(
     frame: Any, missing: "Missing", labeled: Any, y: Any
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64] | None, Any, Any]:
-    """The features of a frame, without columns that repeat the labels; the rows that are kept, and their labels.
+    """The features of a frame without columns that repeat the labels; the rows that are kept; `labeled` and y of these.
 
-    Where all rows are kept, these are None, and `labeled` and y are as given.
+    If all rows are kept, the rows are None, and `labeled` and y are returned as given.
     """
     from .tables.features import frame_features
     from .tables.table import as_polars, repeating

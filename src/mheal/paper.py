@@ -16,42 +16,42 @@ from .scaling import Scaling
 from .selection import Selection
 from .strategy import Pool, Strategy
 
-MANY, RUNS_OF_MANY = 20, 3  # with more clusters than so many, k-means has fewer runs
+MANY, RUNS_OF_MANY = 20, 3  # with more than 20 clusters, k-means has 3 runs
 
 
 class PaperMHEAL(Strategy):
     """Algorithm 2 of the paper: farthest-first inside each spherical cluster, the same number of rows from each.
 
     Rows are clustered on the sphere. In each cluster, rotation around the centre gives `n_starts` candidates for the
-    first pick (Eq. 10–11); the farthest-first sequence with the largest product of chords is kept (Eq. 12). Picks in
-    one cluster do not depend on those in others. In a cluster that gives several rows it picks outliers first; `MHEAL`
-    is the default for that reason.
+    first pick (Eq. 10–11), and the farthest-first sequence with the largest product of chords is kept (Eq. 12). Picks
+    in one cluster do not depend on those in others. When it picks several rows of a cluster, it picks outliers first;
+    for that reason `MHEAL` is the default.
 
-    Where the paper gives no detail or cannot be taken literally, it is read as follows:
+    Details that the paper leaves open, or that cannot be taken literally, are chosen as follows:
 
     - Columns are standardised before rows are projected to the sphere (`scaling`).
     - There are as many clusters as labels (`n_clusters`). The paper gives no number; its clustering network has 10. On
-      MNIST the picks are worse than random ones with 10 clusters, and better with as many as labels: then a cluster
-      gives one row, so the energy has no effect. With fewer clusters, random rows of each are as good or better, but
-      for features of a network that has learnt the labels so far.
-    - k-means starts from random rows, runs of at most 60 iterations, and keeps the best of ten runs (n_init of
-      SphericalKMeans), with more than 20 clusters of three.
-    - The first candidate is a random row of the cluster. Candidates do not repeat, as the printed recursion does after
-      two rows; their number m, the iterations of rotation, is 10 (`n_starts`).
-    - Sequences that rank the candidates are as long as the cluster's share of n (`start_length`).
-    - Labelled rows count: a cluster with a labelled row gives as many rows less. It starts from its labelled rows, and
-      skips candidates and Eq. 12.
-    - Every cluster gives the same number of rows, the largest ones the remainder; picks of the clusters alternate.
+      MNIST the picks are worse than random ones with 10 clusters, and better with as many clusters as labels. Each
+      cluster then gives one row, so the energy has no effect. With fewer clusters, random rows of each cluster are as
+      good or better, except for features of a network trained on the labels so far.
+    - k-means starts from random rows and runs for at most 60 iterations. The best of ten runs is kept, or of three runs
+      with more than 20 clusters.
+    - The first candidate is a random row of the cluster. Candidates do not repeat, unlike those of the printed
+      recursion, which alternates between two rows. Their number m is 10 (`n_starts`).
+    - The sequences that rank the candidates are as long as the cluster's share of n (`start_length`).
+    - Labelled rows count towards their cluster's share. In a cluster that has any, picking continues from these rows,
+      without candidates and Eq. 12.
+    - Every cluster gives the same number of rows, and the largest ones the remainder. Picks of the clusters alternate.
 
-    n_clusters : number of spherical clusters; "labels": as many as rows that have a label or get one
+    n_clusters : number of spherical clusters; "labels": as many as labelled rows and picks together
     n_starts : candidates for the first pick of a cluster
-    start_length : length of the sequences that rank the candidates. "balanced", the paper's, is the cluster's share of
-        n: picks for a small budget are then not the first picks of a larger one.
-    direction : of a row from the centre: along the great circle ("tangent"), or along the straight line ("chord")
-    scaling : as in `mheal.select`; "unit" is the paper's
-    init : initial centres (n_clusters, n_features), which set the number of clusters, or their method, "random" or
-        "k-means++"; "random" is the paper's
-    max_iter, tol : of the clustering, see SphericalKMeans
+    start_length : length of the sequences that rank the candidates. "balanced", as in the paper, is the cluster's share
+        of n: picks for a small budget are then not the first picks of a larger one.
+    direction : how directions from the centre are measured: along the great circle ("tangent") or a line ("chord")
+    scaling : as in `mheal.select`; the paper uses "unit"
+    init : initial centres (n_clusters, n_features), which set the number of clusters, or a method, "random" or
+        "k-means++"; the paper uses "random"
+    max_iter, tol : see SphericalKMeans
     device : a torch device such as "cuda"
     random_state : as in `MHEAL`
     """
@@ -71,7 +71,7 @@ class PaperMHEAL(Strategy):
     name, title = "mheal-paper", "MHEAL (paper)"
     summary = "The published algorithm: farthest-first inside spherical clusters, by default one for each label"
     cost = "time N·clusters·d for the clusters, n_starts·N·budget·d / clusters; memory N"
-    kind = "one-shot"  # starts are ranked by sequences whose length depends on n
+    kind = "one-shot"  # candidates are ranked by sequences whose length depends on n
     backends = frozenset({"cpu", "torch", "dask"})
     resumable = limits_memory = True
 

@@ -1,4 +1,4 @@
-"""Parameters: what those of a constructor may be, declared by their annotations; and random states."""
+"""Parameters of estimators: their annotations declare the allowed values; and random states."""
 
 from dataclasses import dataclass
 from inspect import get_annotations
@@ -21,9 +21,9 @@ Share = Annotated[float, Interval(Real, 0, 1, closed="both")]
 
 @dataclass_transform(eq_default=False)
 def declared(cls: Any) -> Any:
-    """Give a scikit-learn estimator the constructor and the constraints that its annotated attributes declare.
+    """A class decorator: make the constructor and the parameter constraints of an estimator from its annotations.
 
-    A class without such attributes, or with an `__init__` of its own, stays as it is.
+    A class without annotated attributes, or with its own `__init__`, is not changed.
     """
     own = [hint for hint in get_annotations(cls).values() if "ClassVar" not in str(hint)]
     if own and "__init__" not in vars(cls):
@@ -35,7 +35,7 @@ def declared(cls: Any) -> Any:
 
 
 def allowed(annotation: Any) -> list[Any]:
-    """The constraints by which scikit-learn checks a parameter of this annotation; `Annotated` names its own."""
+    """scikit-learn's parameter constraints for an annotation; for `Annotated`, its metadata."""
     kind, parts = get_origin(annotation), get_args(annotation)
     if kind in (Union, UnionType):
         return [constraint for part in parts for constraint in allowed(part)]
@@ -47,7 +47,7 @@ def allowed(annotation: Any) -> list[Any]:
 
 
 def check_parameters(estimator: Any) -> None:
-    """Check the parameters of a scikit-learn estimator by its `_parameter_constraints`."""
+    """Check the parameters of a scikit-learn estimator against its `_parameter_constraints`."""
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
@@ -55,7 +55,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def random_streams(random_state: Seed) -> tuple[np.random.Generator, np.random.RandomState]:
-    """The same random seed or stream as a Generator and as a RandomState."""
+    """A Generator and a RandomState, both from the same seed or stream."""
     if random_state is None or isinstance(random_state, Integral):
         try:
             return np.random.default_rng(random_state), np.random.RandomState(random_state)  # type: ignore[arg-type]

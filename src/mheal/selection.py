@@ -25,18 +25,18 @@ SHOWN = 20  # picks in a notebook's table
 class Selection:
     """Rows of X to label, best first.
 
-    It is array-like: `X[picks]`, `df.iloc[picks]`, `list(picks)` and `mheal.select(X, 50, labeled=picks)` use the
-    row numbers.
+    It is an array-like of row numbers: `X[picks]`, `df.iloc[picks]`, `list(picks)` and
+    `mheal.select(X, 50, labeled=picks)` work.
 
     Parameters
     ----------
     indices : (n,) rows of X in pick order
-    cluster : (n,) the spherical cluster of each pick; −1 where the strategy has no clusters
-    gain : (n,) distance of each pick to the nearest row that was labelled or picked before it, relative to the local
-        spacing; infinite for a first pick, NaN where the strategy has no distances
+    cluster : (n,) the cluster of each pick; −1 if the strategy has no clusters
+    gain : (n,) distance of each pick to the nearest row labelled or picked before it, as the strategy measures it (for
+        MHEAL relative to the local spacing); infinite for a first pick, NaN if the strategy measures no distances
     radius : (n,) the largest such distance of any row of the pool after each pick
-    reason : (n,) a sentence for each pick
-    index : (n,) the picks' labels in the index of the frame X, if X was a pandas frame
+    reason : (n,) one sentence for each pick that says why it was picked
+    index : (n,) the index values of the picks, if X was a pandas frame
     """
 
     indices: npt.NDArray[np.int64]
@@ -76,14 +76,14 @@ class Selection:
     @overload
     def __getitem__(self, at: slice) -> "Selection": ...
     def __getitem__(self, at: int | slice) -> "int | Selection":
-        """The row at a place, or the picks of a slice: `picks[:50]` are the 50 best."""
+        """One row number, or a Selection for a slice: `picks[:50]` are the 50 best."""
         if not isinstance(at, slice):
             return int(self.indices[at])
         columns = {name: getattr(self, name)[at] for name in COLUMNS}
         return Selection(**columns, reason=self.reason[at], index=None if self.index is None else self.index[at])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """The row numbers, so that NumPy and pandas take a Selection as an index."""
+        """The row numbers, so that NumPy and pandas accept a Selection as an index."""
         return np.array(self.indices, dtype=dtype, copy=copy)
 
     def __eq__(self, other: object) -> bool:
@@ -92,7 +92,7 @@ class Selection:
         return all(np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True) for name in COLUMNS)
 
     def __add__(self, then: "Selection") -> "Selection":
-        """These picks, then those."""
+        """Concatenate two selections."""
         if not isinstance(then, Selection):
             return NotImplemented
         columns = {name: np.concatenate([getattr(self, name), getattr(then, name)]) for name in COLUMNS}
@@ -113,7 +113,7 @@ class Selection:
         return f"<table><thead><tr>{names}</tr></thead><tbody><tr>{'</tr><tr>'.join(cells)}</tr></tbody></table>{more}"
 
     def to_frame(self) -> "polars.DataFrame":
-        """A polars frame with columns rank (from 1), row, cluster, gain, radius and reason."""
+        """A Polars frame with the columns rank (from 1), row, cluster, gain, radius and reason."""
         import polars
 
         ranks, columns = np.arange(1, len(self) + 1), {name: getattr(self, name) for name in COLUMNS}
@@ -121,7 +121,7 @@ class Selection:
         return polars.DataFrame({"rank": ranks, **columns, "reason": reasons}).rename({"indices": "row"})
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The same as a pandas frame. Its index is that of the picked rows in X, if X was a pandas frame."""
+        """The same columns as a pandas frame, with the index of the picked rows if X was a pandas frame."""
         try:
             import pandas
         except ImportError as error:
@@ -129,7 +129,7 @@ class Selection:
         return pandas.DataFrame(self.to_frame().to_dict(as_series=False), index=self.index)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write .csv, .parquet or .jsonl: the whole file or, if interrupted, nothing."""
+        """Write a .csv, .parquet or .jsonl file, atomically: an interruption leaves no partial file."""
         from .io.write import table_bytes
 
         path = _table(path)
@@ -138,7 +138,7 @@ class Selection:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Selection":
-        """Read what `save` or `mheal select` wrote, other columns too."""
+        """Read a file that `save` or `mheal select` wrote; additional columns are ignored."""
         import polars
 
         from .io.tables import read_frame

@@ -1,4 +1,4 @@
-"""Rows on the unit sphere: whether they are, and how to project them."""
+"""Rows on the unit sphere: a check of their lengths, and the projection."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 BLOCK = 1 << 22  # numbers in one temporary: 32 MB in float64
-HEAD = 1024  # rows that are looked at first, to see whether rows have unit length
-FEW = 8  # columns; with fewer, the length of a row carries much of its information
-NEAR = 0.01  # difference from 1 of a length that counts as 1: features may have 16 bits a number
+HEAD = 1024  # rows that are checked first for unit length
+FEW = 8  # rows with fewer columns are not projected: their length carries much of the information
+NEAR = 0.01  # a length counts as 1 if it differs by at most this: features may be stored in 16 bits
 
 
 def as_matrix(X: npt.ArrayLike) -> Floats:
-    """X as a 2-D array; float32 and float64 pass untouched, anything else becomes float64."""
+    """X as a 2-D array; float32 and float64 are kept, other types become float64."""
     A = np.asarray(X)
     if A.dtype not in (np.float32, np.float64):
         A = A.astype(np.float64)
@@ -29,12 +29,12 @@ def as_matrix(X: npt.ArrayLike) -> Floats:
 
 
 def blocks(n_rows: int, width: int) -> list[slice]:
-    """Slices that cut n_rows rows of `width` numbers each into pieces of bounded memory."""
+    """Slices that divide n_rows rows of `width` numbers each into blocks of bounded memory."""
     return [slice(lo, hi) for lo, hi in spans(n_rows, max(1, BLOCK // max(1, width)))]
 
 
 def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
-    """U, norms: the rows of X divided by their ℓ2 norms (ŵ of §3.2); rows of norm 0 stay 0.
+    """U, norms: the rows of X divided by their ℓ2 norms (ŵ in §3.2 of the paper); rows of norm 0 stay 0.
 
     U has the dtype of X, the norms are float64.
     """
@@ -43,7 +43,7 @@ def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
     for rows in blocks(*X.shape):
         block = X[rows].astype(np.float64)
         peak, length = np.ones(len(block)), _lengths(block)
-        odd = (length < 1e-140) | (length > 1e140)  # squares of such rows leave the range of float64
+        odd = (length < 1e-140) | (length > 1e140)  # their squares may be outside the range of float64
         if odd.any():
             peak[odd] = np.abs(block[odd]).max(axis=1, initial=0.0)
             peak[peak == 0] = 1.0
@@ -55,7 +55,7 @@ def unit_rows(X: npt.ArrayLike) -> tuple[npt.NDArray[Any], Float64]:
 
 
 def begins_on_sphere(X: Any) -> bool:
-    """Whether the first rows of an array or tensor have unit length. If they have not, the rest need not be checked."""
+    """Whether the first rows of an array or tensor have unit length; if not, the others need not be checked."""
     if X.shape[0] == 0 or X.shape[1] < 2:
         return False
     head = X[:HEAD]
@@ -65,7 +65,7 @@ def begins_on_sphere(X: Any) -> bool:
 
 
 def unit_lengths(lengths: npt.NDArray[Any]) -> bool:
-    """Whether all these lengths are 1, apart from some zeros, fewer than half."""
+    """Whether all these lengths are 1, except for zeros, which must be fewer than half."""
     unit = np.abs(lengths - 1) <= NEAR
     return bool((unit | (lengths == 0)).all() and 2 * unit.sum() > len(unit))
 

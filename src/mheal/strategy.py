@@ -1,4 +1,4 @@
-"""The base class of every strategy: checks what comes in, prepares the pool, and picks."""
+"""The base class of every strategy: it checks the arguments, prepares the pool and picks."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -44,17 +44,17 @@ Kind = Literal["ranked", "one-shot", "adaptive"]
 
 @dataclass(frozen=True)
 class Pool:
-    """What a strategy may use: the features of every row, and the known labels.
+    """The data that a strategy may use: the features of every row, and the known labels.
 
-    X : (rows, columns) array of finite floats; a torch tensor or a Dask array for strategies that take these
-    labeled : rows of X that have a label, in the order they were labelled
-    labels : their classes, in the same order; empty where they are not known
-    model : the classifier to query, see `Model`; None where there is none
-    rng : the strategy's only source of random numbers
-    scaling : what distances are measured on, as in `mheal.select`; "auto": raw for rows of unit length, else standard
-    random_state : the same random numbers in NumPy's older form, for what is built on scikit-learn
-    utility : how much each row counts, from the user instead of from a model; None: all rows count the same
-    checkpoint : keeps intermediate results, reports progress, and keeps memory within its limit
+    X : (rows, columns) array of finite floats; a torch tensor or a Dask array for strategies that accept these
+    labeled : rows of X that have a label or are being labelled, in the order given
+    labels : their classes, in the same order; empty unless the classes of all these rows are known
+    model : the classifier to query, see `Model`; None if there is none
+    rng : a random generator; strategies use no other randomness than this and `random_state`
+    scaling : as in `mheal.select`; "auto": "raw" for rows of unit length, else "standard"
+    random_state : a RandomState of the same seed, for code that is built on scikit-learn
+    utility : the user's estimate of how useful each row's label is; None if there is none
+    checkpoint : stores intermediate results, reports progress and enforces the memory limit
     """
 
     X: Any
@@ -69,14 +69,14 @@ class Pool:
 
     @property
     def unlabeled(self) -> Rows:
-        """Rows of X that can still be picked, ascending."""
+        """Rows of X that can be picked, ascending."""
         free = np.ones(len(self.X), bool)
         free[self.labeled] = False
         return np.flatnonzero(free)
 
     @cached_property
     def Z(self) -> Array:
-        """The scaled rows; constant columns become 0 where columns are standardised."""
+        """The scaled rows. Standardising turns constant columns into 0."""
         X = as_array(self.X)
         if self.scaling == "raw":
             refuse_range(Points.raw(X).norms(), X)
@@ -86,32 +86,32 @@ class Pool:
 
 @dataclass_transform(eq_default=False)
 class Strategy(BaseEstimator, ABC):
-    """A way to pick rows of X. Subclasses set the class attributes and write `_pick`.
+    """A method that picks rows of X. Subclasses set the class attributes and define `_pick`.
 
-    Its parameters are annotated attributes, as in a dataclass, and the annotations declare which values are allowed. A
-    subclass may also write its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
+    Parameters are annotated attributes, as in a dataclass, and the annotations declare which values are allowed. A
+    subclass may instead define its own `__init__` and, as in scikit-learn, `_parameter_constraints`.
 
-    `kind` says how picks depend on the budget. "ranked": picks for a small budget are the first picks of a larger one.
-    "one-shot": each budget has its own picks, without labels. "adaptive": picks depend on the labels so far.
+    `kind` describes how picks depend on the budget. "ranked": picks for a small budget are the first picks of a larger
+    one. "one-shot": each budget has its own picks, without labels. "adaptive": picks depend on the labels so far.
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # as it reads in a table
+    title: ClassVar[str]  # name in tables
     summary: ClassVar[str]  # what it picks and when to use it, one line
     cost: ClassVar[str]  # time and memory, one line
-    quadratic: ClassVar[bool] = False  # its time grows with the square of the rows, up to 10,000 of them
+    quadratic: ClassVar[bool] = False  # time grows with the square of the rows, in pools of up to 10,000 rows
     kind: ClassVar[Kind] = "ranked"
     needs_model: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = False  # reads the classes, not only which rows are labelled
     needs_torch: ClassVar[bool] = False  # trains a network of its own
-    needs: ClassVar[str]  # these three in words
-    uses_model: ClassVar[bool] = False  # needs no model, but picks better with one: it is fitted on the labels
-    uses_proba: ClassVar[bool] = False  # of a model needs class probabilities only
+    needs: ClassVar[str]  # the three attributes above, in words
+    uses_model: ClassVar[bool] = False  # a model is optional; by default it is fitted on the labels
+    uses_proba: ClassVar[bool] = False  # class probabilities can replace the model
     uses_utility: ClassVar[bool] = False
     min_labels: ClassVar[int] = 1  # with fewer, no model is used
-    default_estimator: ClassVar[str] = "logistic"  # fitted on the labels where no model is given
-    backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # also "torch", "dask": forms of X that are not copied
-    resumable: ClassVar[bool] = False  # keeps intermediate results in a checkpoint
+    default_estimator: ClassVar[str] = "logistic"  # fitted on the labels if no model is given
+    backends: ClassVar[frozenset[str]] = frozenset({"cpu"})  # "torch", "dask": accepts tensors, Dask arrays as they are
+    resumable: ClassVar[bool] = False  # stores intermediate results in a checkpoint
     limits_memory: ClassVar[bool] = False  # works within memory_limit
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # as in scikit-learn
 
@@ -127,9 +127,9 @@ class Strategy(BaseEstimator, ABC):
         memory_limit: int | None = None, checkpoint: str | Path | NullCheckpoint | None = None,
         random_state: Seed = None, progress: bool | Progress | None = None,
     ) -> Selection:  # fmt: skip
-        """Pick n rows of X, best first, that are not labelled yet. `mheal.select` describes the parameters.
+        """Pick n unlabelled rows of X, best first. For the parameters see `mheal.select`.
 
-        random_state=None takes the strategy's own `random_state`, if it has one.
+        random_state=None uses the strategy's own `random_state`, if it has one.
         """
         if random_state is None:
             random_state = getattr(self, "random_state", None)
@@ -155,7 +155,7 @@ class Strategy(BaseEstimator, ABC):
         with _opened(checkpoint, memory_limit, progress) as run:
             if run.limit is not None:
                 run.limit.add(X)
-            if not self.resumable:  # these look for NaN in their own first pass over the pool
+            if not self.resumable:  # resumable strategies check for NaN in their first pass over the pool
                 refuse_any_nonfinite(X, run.yield_point)
             given = estimator is not None or proba is not None
             wanted = given or (utility is None and (self.needs_model or self.uses_model) and len(labels) > 0)
@@ -164,13 +164,13 @@ class Strategy(BaseEstimator, ABC):
             model = self._model(X, known, labels, estimator, proba) if wanted else None
             if self.needs_model and model is None:
                 raise UserError(f"{self.name} needs a model: give estimator or proba, or labels to fit one on")
-            if len(known) < len(labeled):  # strategies see the labels of all these rows, or none
+            if len(known) < len(labeled):  # strategies get the labels of all these rows, or none
                 labels = labels[:0]
             elif self.needs_labels or model is not None:
                 labels = as_classes(labels)
             measure: Scaling = getattr(self, "scaling", "auto") if scaling is None else scaling
             pool = Pool(X, labeled, labels, model, rng, measure, older_rng, run, utility)
-            with single_threaded_blas():  # the order of sums, and so of near ties, must not depend on the machine
+            with single_threaded_blas():  # sums, and so the order of near ties, must not depend on the cores
                 picked = self._pick(pool, n)
         picks = picked if isinstance(picked, Selection) else Selection.of(picked)
         reason: Sequence[str] = picks.reason if any(picks.reason) else [f"{self.title}: {self.summary}"] * len(picks)
@@ -182,8 +182,8 @@ class Strategy(BaseEstimator, ABC):
         """The picks, as row numbers or as a Selection. `pool` and `n` have been checked."""
 
     def _prepared(self, X: Any, form: str, random_state: np.random.RandomState) -> Any:
-        """X as the strategy takes it: a checked array, tensor or Dask array."""
-        seed = int(random_state.randint(2**31))  # of the reduction of wide sparse matrices
+        """X as a checked array or, if the strategy accepts it, a tensor or Dask array."""
+        seed = int(random_state.randint(2**31))  # for the reduction of wide sparse matrices
         if form == "dask":
             if "dask" not in self.backends:
                 raise UserError(f"{self.name} does not run on a Dask array: use mheal or mheal-paper, or X.compute()")
@@ -195,7 +195,7 @@ class Strategy(BaseEstimator, ABC):
         return as_array(X, seed)
 
     def _described(self, pool: Pool, n: int) -> dict[str, Any]:
-        """What a checkpoint recognises this selection by."""
+        """The data and settings by which a checkpoint recognises this selection."""
         given = {name: value for name, value in self.get_params().items() if name != "random_state"}
         return {
             "pool": mark(pool.X), "budget": n, "labeled": digest(pool.labeled), "scaling": pool.scaling,
@@ -217,9 +217,9 @@ class Strategy(BaseEstimator, ABC):
             raise UserError("of estimator, proba and utility more than one is given: give one of them")
 
     def _model(self, X: Any, labeled: Rows, labels: Array, estimator: Any, proba: Any) -> Model | None:
-        """The model to query: the one given, else one that is fitted on the labels.
+        """The model to query: the given one or, if it is not fitted or none is given, one fitted on the labels.
 
-        None, with a warning, where the labels do not suffice for a model that is not required.
+        None, with a warning, if the model is optional and there are too few labels for it.
         """
         model = estimator if is_fitted(estimator) else None
         if proba is not None:
@@ -229,7 +229,7 @@ class Strategy(BaseEstimator, ABC):
         if model is None and not len(labels):
             raise UserError("estimator is not fitted, and there are no labels for it: give labeled and y, or fit it")
         if isinstance(estimator, str):
-            resolve_estimator(estimator)  # a name that is wrong is an error even where the model is not used
+            resolve_estimator(estimator)  # a wrong name is an error even if the model is not used
         why: str | None
         if len(labeled) < self.min_labels and not self.needs_model:
             why = f"a model is used from {self.min_labels} labels on, and there are {len(labeled)}"
@@ -254,7 +254,7 @@ class Strategy(BaseEstimator, ABC):
 def _opened(
     checkpoint: str | Path | NullCheckpoint | None, memory_limit: int | None, progress: bool | Progress | None
 ) -> Iterator[NullCheckpoint]:
-    """The checkpoint of a run; its folder is deleted when all goes well."""
+    """The checkpoint of a run; its folder is deleted if the run succeeds."""
     with ExitStack() as stack:
         report, limit = stack.enter_context(as_progress(progress)), None
         if memory_limit is not None:

@@ -1,4 +1,4 @@
-"""Checks of what comes in: pools, budgets, labelled rows, probabilities. An error is one line with the remedy."""
+"""Checks of arguments: pools, budgets, labelled rows, probabilities. An error is one line with the remedy."""
 
 from collections.abc import Callable
 from operator import index
@@ -11,20 +11,20 @@ from scipy import sparse
 from .exceptions import UserError, UserTypeError
 from .sphere import HEAD, blocks, to_sphere
 
-WIDE = 512  # sparse pools with more columns than this are reduced rather than made dense
-REDUCED = 128
+WIDE = 512  # sparse pools with more columns are reduced by SVD instead of made dense
+REDUCED = 128  # columns after the reduction
 BLOCK = 1 << 14  # rows that are checked together
-LONGEST = 1e15  # of rows that are compared as they are; the shortest is the inverse
-ROUNDED = 0.1  # probabilities written with two decimals may miss a sum of 1 by this much
+LONGEST = 1e15  # largest length of rows with scaling="raw"; the longest row must have at least its inverse
+ROUNDED = 0.1  # tolerance of the sum of probabilities, which may be rounded to two decimals
 
 
 def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
-    """X as a C-contiguous array of float32 or float64, (rows, columns); not copied when it is one already.
+    """X as a C-contiguous array of float32 or float64, (rows, columns). It is not copied if it is one already.
 
-    Arrays, memory maps, lists, pandas and polars frames and SciPy sparse matrices are understood. Of a frame,
-    categories are one-hot encoded and missing values filled in, with a warning (`mheal.tables`). Other
-    numbers become float32 where that is exact for them, else float64. A wide sparse matrix (text) is reduced to
-    128 columns by truncated SVD, in rows of unit length.
+    X may be an array, memory map, list, pandas or polars frame or SciPy sparse matrix. In a frame, categories are
+    one-hot encoded and missing values imputed, with a warning (`mheal.tables`). Other types of numbers become float32
+    if it is exact for them, else float64. A sparse matrix of over 512 columns and 128 rows (text) is reduced to 128
+    columns by truncated SVD, and its rows are scaled to unit length.
     """
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
@@ -52,13 +52,13 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
 
 
 def refuse_dtype(dtype: np.dtype[Any]) -> None:
-    """Refuse X of a type that is no real number."""
+    """Raise an error unless X has real numbers."""
     if dtype.kind not in "fiub":
         raise UserTypeError(f"X has dtype {dtype}: convert it to real numbers; in a frame, dates become days")
 
 
 def refuse_shape(shape: tuple[int, ...]) -> None:
-    """Refuse X that has not two dimensions, or that is empty."""
+    """Raise an error unless X has two dimensions and is not empty."""
     if len(shape) != 2:
         hint = "X.reshape(-1, 1) if it is one feature" if len(shape) == 1 else "X.reshape(len(X), -1)"
         raise UserError(f"X must have rows and columns, but has {len(shape)} dimension(s): try {hint}")
@@ -67,7 +67,7 @@ def refuse_shape(shape: tuple[int, ...]) -> None:
 
 
 def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """The type to compute in: float32 if it holds all numbers of this type exactly, else float64."""
+    """The type to compute in: float32 if it can represent all numbers of this type exactly, else float64."""
     if dtype == np.float32 or dtype.itemsize <= 2:
         return np.float32
     return np.float64
@@ -87,7 +87,7 @@ def as_budget(budget: Any, available: int) -> int:
 
 
 def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
-    """The first pick as a row between 0 and n − 1 that is not chosen already."""
+    """`start` as a row number between 0 and n − 1 that is not in `chosen`."""
     row = as_whole(start, "start")
     if not 0 <= row < n:
         raise UserError(f"start must be a row between 0 and {n - 1}, got {row}")
@@ -97,7 +97,7 @@ def as_start(start: Any, n: int, chosen: npt.NDArray[np.int64]) -> int:
 
 
 def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
-    """Rows that have labels, in the order given.
+    """The row numbers in `labeled`, in the order given.
 
     labeled : row numbers, a boolean mask over the rows, a Selection, or None
     """
@@ -126,7 +126,7 @@ def as_labeled(labeled: Any, n: int) -> npt.NDArray[np.int64]:
 
 
 def as_proba(proba: Any, n: int) -> npt.NDArray[Any]:
-    """A row of class probabilities for each of n rows, one column for each class."""
+    """`proba` as an array of class probabilities, (n, classes)."""
     if hasattr(proba, "detach"):
         proba = proba.detach().float().cpu().numpy()
     if hasattr(proba, "toarray") or np.ma.is_masked(proba):
@@ -152,7 +152,7 @@ def as_proba(proba: Any, n: int) -> npt.NDArray[Any]:
 
 
 def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
-    """How much each of n rows counts, the largest 1."""
+    """`utility` as an array of n numbers ≥ 0, divided by the largest."""
     values = np.asarray(utility)
     if values.dtype.kind not in "fiub":
         raise UserTypeError(f"utility must be numbers, got {values.dtype}")
@@ -173,9 +173,9 @@ def is_frame(X: Any) -> bool:
 
 
 def refuse_range(lengths: npt.NDArray[Any], X: npt.NDArray[Any]) -> None:
-    """Refuse rows whose squared distances overflow or underflow in float32; they are not rescaled before.
+    """Raise an error if squared distances between these unscaled rows would overflow or underflow in float32.
 
-    lengths : of all rows. Where all are 0, the first rows of X distinguish zeros from rows too short
+    lengths : of all rows. If all are 0, the first rows of X show whether rows are zero or just too short
     """
     longest = float(lengths.max())
     if longest > LONGEST or (longest < 1 / LONGEST and (longest > 0 or (np.asarray(X[:HEAD]) != 0).any())):
@@ -184,7 +184,7 @@ def refuse_range(lengths: npt.NDArray[Any], X: npt.NDArray[Any]) -> None:
 
 
 def refuse_any_nonfinite(X: npt.NDArray[Any], yield_point: Callable[[], None]) -> None:
-    """Refuse X with NaN or infinity anywhere, by its place; `yield_point` is called between blocks of rows."""
+    """Raise an error that names the first NaN or infinity of X. `yield_point` is called between blocks of rows."""
     for part in blocks(*X.shape):
         if not np.isfinite(X[part]).all():
             refuse_nonfinite(X)
@@ -192,9 +192,9 @@ def refuse_any_nonfinite(X: npt.NDArray[Any], yield_point: Callable[[], None]) -
 
 
 def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
-    """Raise the error that names the first NaN, infinity or overflowing number of X.
+    """Raise the error that names the first NaN or infinity of X, or else its largest number, which overflows.
 
-    first : the number of X's first row in the pool, where X is a part of it
+    first : the row number in the pool of X's first row, if X is a part of the pool
     """
     for lo in range(0, len(X), BLOCK):
         bad = ~np.isfinite(X[lo : lo + BLOCK])
@@ -209,7 +209,7 @@ def refuse_nonfinite(X: npt.NDArray[Any], first: int = 0) -> NoReturn:
 
 
 def as_whole(value: Any, name: str) -> int:
-    """A whole number of any type as an int."""
+    """A whole number of any integer type as an int."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -219,7 +219,7 @@ def as_whole(value: Any, name: str) -> int:
 
 
 def _from_objects(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Objects that are numbers after all, or an error that names the first one that is not."""
+    """An array of objects as float64, or an error that names the first object that is not a number."""
     for at, value in np.ndenumerate(A.astype(object)):
         try:
             if isinstance(value, str | bytes):

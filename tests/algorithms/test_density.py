@@ -50,7 +50,7 @@ def test_the_sparsest_rows_come_last():
 
 
 def test_labelled_outliers_keep_their_own_weight():
-    """A demoted row must not make the rest of the pool look covered once it is labelled."""
+    """A labelled outlier has its full weight, or the rest of the pool would seem to be near it."""
     X, outlier = blob_with_outliers(n=570, outliers=30)
     labeled = np.flatnonzero(outlier)[:3]
     rows = weighted(X, 40, chosen=labeled)

@@ -22,7 +22,7 @@ def similarity(X):
 
 
 def plain(X, n, chosen=()):
-    """Try every row at every step."""
+    """The greedy loop, which computes the gain of every row at every step."""
     similar, far = similarity(X), ((X - X.mean(axis=0)) ** 2).sum(axis=1)
     picks = list(chosen)
     for _ in range(n):
@@ -100,7 +100,7 @@ def test_the_public_function_goes_on_where_nothing_is_left_to_gain():
 @pytest.mark.parametrize("batch", [1, 5, 64])
 @pytest.mark.parametrize("integer", [False, True])
 def test_lazy_greedy_equals_the_plain_loop(batch, integer):
-    """Weighted maximum coverage, with masses of equal gains where numbers are integers."""
+    """Weighted maximum coverage; with integers, many gains are equal."""
     rng = np.random.default_rng(batch)
     similar = rng.integers(0, 3, (120, 40)).astype(float) if integer else rng.random((120, 40))
     covered = np.zeros(40)

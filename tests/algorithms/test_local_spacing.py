@@ -28,7 +28,7 @@ def test_thinned_references_estimate_the_same_density():
 
 
 class Recording:
-    """Rows that only say which references they are given."""
+    """A store that only records the references passed to it."""
 
     def spacing(self, labels, references, neighbours):
         return [len(rows) for rows in references]
@@ -40,7 +40,7 @@ def test_large_pools_have_fewer_references(n, count):
 
 
 def by_cluster(X, labels, k, references, fewest=8):
-    """Spacing cluster by cluster: every s-th member, in ascending order, serves as a possible neighbour."""
+    """Spacing computed cluster by cluster: every s-th member, in ascending order, is a possible neighbour."""
     out = np.empty(len(X))
     for c in range(k):
         members = np.flatnonzero(labels == c)

@@ -1,4 +1,4 @@
-"""One cluster of two processes for all tests of this folder, and small pools."""
+"""A Dask cluster of two processes for all tests in this folder, and small pools."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def client(two_workers):
 
 @pytest.fixture
 def make_pool():
-    """Eight overlapping clusters; integer-valued rows have masses of ties, and every distance is exact."""
+    """Eight overlapping clusters. With integers, there are many ties and every distance is exact."""
 
     def make(n=1500, d=12, seed=0, integer=False, dtype=np.float32):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What every backend must do with rows: scaling, clusters and spacing."""
+"""Every backend scales and clusters rows, and measures their local spacing, as the plain loops do."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What every backend must pick: the rows that the plain loops of reference.py pick, and the same as in memory."""
+"""Every backend picks the rows that the plain loops of reference.py pick."""
 
 import numpy as np
 import pytest

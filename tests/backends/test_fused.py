@@ -1,4 +1,4 @@
-"""The Triton kernel finds what products and a maximum find."""
+"""The Triton kernel gives the same result as a matrix product and its maximum."""
 
 import os
 import subprocess

@@ -16,7 +16,7 @@ RIGHT = "[1, 0, 2] [0, 1, 3]"
 
 
 def run(cache, tmp, code=CODE, errors="", **more):
-    """A new process without a home, which may write nothing but what it is given."""
+    """Run code in a new process without a home folder, which may write only to the given folders."""
     environment = os.environ | {"HOME": "/nonexistent", "NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp)} | more
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)

@@ -1,4 +1,4 @@
-"""All picks at once: radii after each, and scores that a traversal goes on from, on the CPU."""
+"""All picks in one pass on the CPU: the radius after each, and scores from which a traversal continues."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_far_from_the_origin_distances_do_not_cancel():
 @pytest.mark.parametrize("d", [4, 24])
 @pytest.mark.parametrize("chosen", [1, 40, 300])
 def test_going_on_from_the_scores_picks_what_the_plain_loop_picks(d, chosen):
-    """Integers with duplicates: every dot product is exact, ties abound, and the lowest row wins them."""
+    """With integers and duplicates, dot products are exact and there are many ties, which go to the lowest row."""
     rng = np.random.default_rng(d + chosen)
     X = rng.integers(-2, 3, (4000, d)).astype(np.float32)
     X[2000:2500] = X[:500]

@@ -1,4 +1,4 @@
-"""What is peculiar to the torch backend; that its results are those of the CPU is in test_contract.py."""
+"""Behaviour of the torch backend alone. test_contract.py compares its results with those of the CPU."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ MODES = {
 
 
 def on(strategy, device):
-    """The strategy on a torch device; without one, tensors on the CPU are worked on by numba, as arrays are."""
+    """The strategy on a torch device. Without a device, numba handles tensors on the CPU, as it does arrays."""
     return clone(strategy).set_params(device=device)
 
 

@@ -12,7 +12,7 @@ from mheal.backends.cpu.staging import Sizes
 
 
 def random_pool(seed):
-    """Half the pools are small integers with masses of ties and duplicates, where every distance is exact."""
+    """Half of the pools are small integers, with many ties and duplicates, for which every distance is exact."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(4, 900)), int(rng.integers(1, 40))
     if seed % 2:
@@ -30,7 +30,7 @@ def weights(weight, dtype=np.float64):
 
 
 def small(X, dtype=np.float64):
-    """Rows of which all three nested sets matter in small pools."""
+    """A store with sizes so small that all three nested sets are used in small pools."""
     return Points.raw(X.astype(dtype), sizes=Sizes(front_rows=40))
 
 

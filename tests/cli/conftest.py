@@ -18,7 +18,7 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 def desk(prepared, tmp_path, monkeypatch):
-    """A folder with digits.csv, digits.npy, labels.csv, images and texts.txt, and we are in it."""
+    """The current folder, with digits.csv, digits.npy, labels.csv, images and texts.txt."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -34,7 +34,7 @@ def digits_csv(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def two_seeds(tmp_path_factory):
-    """The folder of two seeds, made once."""
+    """The output folder of a comparison with two seeds, made once."""
     folder = tmp_path_factory.mktemp("done")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -45,14 +45,14 @@ def two_seeds(tmp_path_factory):
 
 @pytest.fixture
 def compared(digits_csv, two_seeds):
-    """Digits, and a copy of that folder."""
+    """The digits, and a copy of the folder of `two_seeds`."""
     shutil.copytree(two_seeds, digits_csv / "compare")
     return digits_csv
 
 
 @pytest.fixture
 def pool(tmp_path, monkeypatch):
-    """pool.npy, and the same rows with ids in shards of Parquet; we are beside them."""
+    """The current folder, with pool.npy and the same rows with ids in Parquet shards."""
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).standard_normal((5000, 8)).astype(np.float32)
     np.save("pool.npy", X)

@@ -17,7 +17,7 @@ from mheal.evaluate import Curves
 
 
 def test_a_run_can_be_extended_and_equals_one_in_one_go(digits_csv, capsys):
-    """More seeds, more strategies and more budgets later; margin learns between the budgets, so it must run again."""
+    """Seeds, strategies and budgets are added later. Margin depends on labels of smaller budgets, so it must rerun."""
     assert main([*TINY[:-1], "10,40", "--seeds", "1", "--out", "steps", "-q"]) == 0
     assert main([*TINY[:-1], "20,40", "--seeds", "2", "--out", "steps"]) == 0
     err = capsys.readouterr().err
@@ -106,7 +106,7 @@ def test_interrupt_keeps_the_runs_so_far(digits_csv):
 
 
 def wait_for(path, process, since=0):
-    """Until the process has written a file after this time."""
+    """Wait until the process has written a file after this time."""
     while not (path.exists() and path.stat().st_mtime_ns > since):
         assert process.poll() is None, f"it has ended without {path.name}"
         time.sleep(0.01)

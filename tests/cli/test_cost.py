@@ -1,4 +1,4 @@
-"""What `--forecast` measures: as little as will do, and enough for a bound that holds."""
+"""`--forecast` measures as little as possible, and enough for a bound that is not exceeded."""
 
 import re
 
@@ -12,7 +12,7 @@ from mheal.strategies import get, names
 
 
 class Clock:
-    """Picking that takes time by a formula, and what was measured of it; the first run compiles for a minute."""
+    """Picking whose time is given by a formula, and the runs that were measured; the first compiles for a minute."""
 
     def __init__(self, seconds):
         self.seconds, self.measured = seconds, []

@@ -12,7 +12,7 @@ from commands import rows, run
 
 @pytest.fixture
 def pool(tmp_path, monkeypatch):
-    """pool.npy, whose rows from 300 on equal those before, and we are beside it."""
+    """The current folder, with pool.npy, whose rows from 300 on equal earlier rows."""
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).standard_normal((300, 4))
     np.save("pool.npy", np.concatenate([X, X[:150]]))

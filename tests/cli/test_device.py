@@ -14,7 +14,7 @@ TORCH_CPU = "cpu:0"  # what torch calls the CPU, where `cpu` alone means our own
 
 @pytest.fixture
 def pool(tmp_path, monkeypatch):
-    """pool.npy, and we are beside it."""
+    """The current folder, with pool.npy."""
     monkeypatch.chdir(tmp_path)
     np.save("pool.npy", np.random.default_rng(0).standard_normal((2000, 8)))
     return tmp_path
@@ -34,7 +34,7 @@ def test_cpu_is_as_without_the_option_and_needs_no_torch(pool, no_torch):
 
 
 def check_device(device, strategy, pool, capfd):
-    """The picks are those of the CPU, made on the device, and the record repeats them there."""
+    """The device gives the picks of the CPU, and a rerun of the record uses the device again."""
     assert run(f"select pool.npy -b 40 --strategy {strategy} -o plain.csv") == 0
     assert run(f"select pool.npy -b 40 --strategy {strategy} --device {device}") == 0
     assert pl.read_csv("picks.csv")["row"].equals(pl.read_csv("plain.csv")["row"])

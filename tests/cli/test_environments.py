@@ -22,7 +22,7 @@ def mheal(*words, cwd, **changes):
 
 @pytest.fixture
 def strange(tmp_path):
-    """A pool and a folder of images whose names are Latin-1, in bytes; we get the folder."""
+    """A folder with a pool and a folder of images whose names are bytes in Latin-1, not UTF-8."""
     rng = np.random.default_rng(0)
     try:
         (tmp_path / os.fsdecode(b"caf\xe9.csv")).write_text(

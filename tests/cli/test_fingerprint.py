@@ -1,4 +1,4 @@
-"""Row numbers in a file of picks are refused when they mean other rows of the pool than they did."""
+"""A file of picks is refused if its row numbers no longer refer to the same rows of the pool."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""kill -9 at any moment leaves whole files."""
+"""No file is left half-written, whenever a run is killed by kill -9."""
 
 import random
 import signal

@@ -26,7 +26,7 @@ def uncertainty(rows):
 
 @pytest.fixture(autouse=True)
 def desk(tmp_path, monkeypatch):
-    """The pool and its labels, with and without what they are; and we are beside them."""
+    """The current folder, with the pool and its labelled rows, with and without the classes."""
     monkeypatch.chdir(tmp_path)
     np.save("pool.npy", X)
     np.save("proba.npy", PROBA)

@@ -1,4 +1,4 @@
-"""`--max-memory`: what is refused, the limit that the error names, and that it is kept."""
+"""`--max-memory`: pools that are refused, the limit that the error names, and a check that the limit is kept."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""A folder of images as people have it: classes in subfolders, odd names and formats, files that cannot be read."""
+"""Realistic folders of images: classes in subfolders, odd names and formats, files that cannot be read."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Tables as people have them: answers, ids, missing values, texts that are none; every mistake gets one line."""
+"""Realistic tables: columns of labels, ids, missing values, numbers as text. Every mistake gets a one-line error."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Mistakes that people make, each answered with one line that has the remedy: no traceback, and nothing is silent."""
+"""Users' mistakes: each gets a one-line message with the remedy, never a traceback, and none is ignored silently."""
 
 import shlex
 from itertools import cycle, islice

@@ -1,4 +1,4 @@
-"""What a person made is never lost: inputs, files of their own, labels typed into picks; whatever is killed when."""
+"""Users' data are never lost, even if a run is killed: inputs, their own files, labels typed into picks."""
 
 import json
 import os

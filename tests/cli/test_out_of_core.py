@@ -1,4 +1,4 @@
-"""`mheal select --max-memory`: pools larger than memory, runs that are stopped and taken up again."""
+"""`mheal select --max-memory`: pools larger than memory, runs that are stopped and resumed."""
 
 import shlex
 import signal
@@ -42,7 +42,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def killed(monkeypatch):
-    """Run a command that is killed when it has stored so many stages, or a stage of that name; returns their names."""
+    """Run a command, kill it after a number of stages or after the stage with a name, and return the stages stored."""
 
     def run_until(line, stop):
         stored, save = [], Checkpoint._save

@@ -20,7 +20,7 @@ def uncertainty(picks):
 
 @pytest.fixture(autouse=True)
 def desk(tmp_path, monkeypatch):
-    """The pool, a model's probabilities, the rows it learnt from and fewer labels; and we are beside them."""
+    """The current folder, with the pool, a model's probabilities, the rows it was fitted on, and fewer labels."""
     monkeypatch.chdir(tmp_path)
     np.save("pool.npy", X)
     np.save("proba.npy", PROBA)

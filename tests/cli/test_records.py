@@ -19,7 +19,7 @@ def contents(folder):
 
 
 def recorded(desk, **changes):
-    """A record of five picks with some of its entries changed."""
+    """A record of five picks, some entries of which are changed."""
     assert run("select digits.npy -b 5 -q --force") == 0
     record = json.loads((desk / RECORD).read_text())
     for path, value in changes.items():
@@ -121,7 +121,7 @@ sys.exit(main(sys.argv[2:]))
 
 
 def test_a_rerun_after_a_kill_never_brings_older_picks_back(desk, capfd):
-    """SIGKILL before each file that takes its place: the record, the picture, the picks."""
+    """SIGKILL before each file is put in place: the record, the picture, the picks."""
     made = set()
     for step in range(1, 5):
         assert run("select digits.npy -b 20 --plot picks.png -q --force") == 0

@@ -1,4 +1,4 @@
-"""Thirty and more ways to be wrong: each exits with 2, says one clear line, and leaves every file as it was."""
+"""Wrong input: each case exits with 2, prints one clear line, and leaves every file unchanged."""
 
 import json
 import os

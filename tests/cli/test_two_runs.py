@@ -1,4 +1,4 @@
-"""Two runs that write the same files at the same moment: one writes them, the other says in one line who does."""
+"""If two runs write the same files at once, one of them writes them, and the other reports this in one line."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ def start(*command):
 
 @pytest.fixture
 def paused():
-    """Start a run that stops just before it puts its first file of a name in place."""
+    """Start a run that pauses before it puts its first file with this name in place."""
     started = []
 
     def begin(name, line):

@@ -1,4 +1,4 @@
-"""SphericalKMeans: a scikit-learn clusterer, exact whatever the shortcuts."""
+"""SphericalKMeans is a scikit-learn clusterer, and bounds and quantized rows do not change its results."""
 
 import itertools
 
@@ -35,7 +35,7 @@ def test_check_estimator(estimator, check):
 
 @pytest.mark.parametrize("k", [1, 3, 8, 9, 16, 17, 32, 33, 40, 65, 120])
 def test_equals_plain_lloyd(k):
-    """On both sides of the sizes at which centres fill a vector or a panel."""
+    """With numbers of centres just below and above those that fill a vector or a panel."""
     X = mixture()
     start = X[np.random.default_rng(1).choice(len(X), k, replace=False)]
     fitted = SphericalKMeans(k, init=start, max_iter=8, tol=0).fit(X)
@@ -50,7 +50,7 @@ def test_equals_plain_lloyd(k):
 def test_two_nearest_equals_a_sort(k, dtype):
     """Every tile width, and every number of rows left over."""
     rng = np.random.default_rng(k)
-    d = (7, 8)[k % 2] if k > 16 else 8  # columns by four take another way for few centres
+    d = (7, 8)[k % 2] if k > 16 else 8  # with few centres, a multiple of 4 columns runs other code
     C = rng.integers(-3, 4, (k, d)).astype(dtype)
     panels, bias = pack(C)
     for n in (1, 5, 8, 9, 13, 50):
@@ -222,7 +222,7 @@ def test_no_centre_is_zero_when_directions_are_few(make):
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
 def test_empty_clusters_are_reseeded(make):
-    """Two starts at the same place: one would stay empty for ever."""
+    """Of two equal initial centres, one would stay empty."""
     X = np.vstack([np.tile([1.0, 0, 0], (50, 1)), np.tile([0, 1.0, 0], (50, 1)), np.tile([0, 0, 1.0], (50, 1))])
     X += 0.01 * np.random.default_rng(0).standard_normal(X.shape)
     start = np.array([[1.0, 0, 0], [-1.0, -1, -1], [-1.0, -1, -1]])

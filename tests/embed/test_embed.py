@@ -1,4 +1,4 @@
-"""Methods by name: which works on what, and what is missing."""
+"""Methods of embedding by name: the data that each accepts, and errors for missing packages."""
 
 import subprocess
 import sys

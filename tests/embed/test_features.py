@@ -1,4 +1,4 @@
-"""Edges: which way they run, whatever the light."""
+"""Edge features describe the direction of edges and do not depend on brightness."""
 
 import numpy as np
 import pytest

@@ -102,7 +102,7 @@ def test_the_loss_is_that_of_the_definition():
 
 
 def like(images, others):
-    """Other images, normalised as these are."""
+    """Other images, normalised like these."""
     return Images(as_pixels(others, "cpu"), images.mean, images.deviation)
 
 

@@ -166,7 +166,7 @@ TOPICS = {
 
 
 def same_kind(X, kinds):
-    """How often a text and the one nearest to it are of the same kind."""
+    """The share of texts whose nearest text is of the same kind."""
     cosines = X @ X.T
     np.fill_diagonal(cosines, -2)
     kinds = np.asarray(kinds)

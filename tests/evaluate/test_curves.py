@@ -198,7 +198,7 @@ def test_verdict_when_random_never_gets_there():
 
 
 def claimed(curves):
-    """The numbers that the verdict gives for how much better a strategy is."""
+    """The numbers in the verdict that say how much better a strategy is."""
     return re.findall(r"\d+ labels|[\d.]+ %|[\d.]+ points", curves.verdict())
 
 

@@ -126,7 +126,7 @@ SIZES = np.array([10, 15, 25, 40, 60, 100, 150, 250])
 
 
 def fitted(accuracy, n=312):
-    """The fit to a curve that so many equal labels show."""
+    """The fit to a known curve, observed with this number of labels."""
     right = np.repeat(np.asarray(accuracy)[None], n, axis=0)
     return Resampled(SIZES, right, np.full(n, 1 / n), np.arange(n) % 2).fit()
 

@@ -23,7 +23,7 @@ BUDGETS = [5, 10, 20]
 
 
 class Spy(Strategy):
-    """Takes the first free rows, and writes down what it was shown and what it was asked for."""
+    """Picks the first unlabelled rows, and records the pool and the budget that it received."""
 
     name, title, summary, cost = "spy", "Spy", "", ""
     kind = "adaptive"
@@ -41,7 +41,7 @@ def spy():
 
 
 class LeastSure(Strategy):
-    """Margin sampling, with the smallest contract a model-based strategy has."""
+    """Margin sampling with the least that a model-based strategy must define."""
 
     name, title, summary, cost = "least-sure", "Least sure", "", ""
     kind, needs_model = "adaptive", True
@@ -123,7 +123,7 @@ def test_resumed_equals_uninterrupted():
 
 
 def recorded(name):
-    """The strategy called so, which also writes down what it picks."""
+    """A strategy by name, changed to record its picks."""
     base = get(name)
 
     def _pick(self, pool, n):

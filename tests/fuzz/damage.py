@@ -1,4 +1,4 @@
-"""Damage to files: as disks, transfers, editors and malice do it."""
+"""Functions that damage files as disks, transfers, editors and attackers do."""
 
 import io
 import json
@@ -38,7 +38,7 @@ TYPES = (
 
 
 def flip(data: bytes, rng: random.Random) -> bytes:
-    """A few bits."""
+    """Flip a few bits."""
     if not data:  # an empty file in an archive
         return insert(data, rng)
     out = bytearray(data)
@@ -48,7 +48,7 @@ def flip(data: bytes, rng: random.Random) -> bytes:
 
 
 def overwrite(data: bytes, rng: random.Random) -> bytes:
-    """Some bytes, by others or by zeros."""
+    """Overwrite some bytes by other bytes or zeros."""
     if not data:
         return insert(data, rng)
     out = bytearray(data)
@@ -59,20 +59,20 @@ def overwrite(data: bytes, rng: random.Random) -> bytes:
 
 
 def cut(data: bytes, rng: random.Random) -> bytes:
-    """The beginning, the end, or all but a part in the middle."""
+    """Remove the beginning, the end, or all but a part in the middle."""
     at, then = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
     return rng.choice((data[:then], data[at:], data[:at] + data[then:], data[:at]))
 
 
 def insert(data: bytes, rng: random.Random) -> bytes:
-    """A word that readers may misunderstand, somewhere or between two delimiters."""
+    """Insert a word that readers may misinterpret, anywhere or between two delimiters."""
     places = [0, len(data), *(match.end() for match in re.finditer(rb'[,;\t\n:"\[{]', data))]
     at = rng.choice(places) if rng.random() < 0.7 else rng.randrange(len(data) + 1)
     return data[:at] + rng.choice(WORDS) + data[at:]
 
 
 def replace_cell(data: bytes, rng: random.Random) -> bytes:
-    """What stands between two delimiters."""
+    """Replace the content between two delimiters."""
     cells = list(re.finditer(rb'[^,;\t\r\n:"\[\]{}]+', data))
     if not cells:
         return insert(data, rng)
@@ -81,13 +81,13 @@ def replace_cell(data: bytes, rng: random.Random) -> bytes:
 
 
 def repeat(data: bytes, rng: random.Random) -> bytes:
-    """A part, once more."""
+    """Repeat a part of the file."""
     at, then = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
     return data[:then] + data[at:then] * rng.choice((1, 1, 20)) + data[then:]
 
 
 def header(data: bytes, rng: random.Random) -> bytes:
-    """The header of a .npy file, wherever it is: its shape, type or order."""
+    """Change the shape, type or order in the header of a .npy file, also inside an archive."""
     found = re.search(rb"\{'descr': '([^']*)', 'fortran_order': (\w+), 'shape': \(([^)]*)\), \}", data)
     if found is None:
         return flip(data, rng)
@@ -98,7 +98,7 @@ def header(data: bytes, rng: random.Random) -> bytes:
 
 
 def member(data: bytes, rng: random.Random) -> bytes:
-    """A file in an archive, whose checksum is then right."""
+    """Damage a file in an archive, and correct its checksum."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
@@ -118,7 +118,7 @@ def member(data: bytes, rng: random.Random) -> bytes:
 
 
 def value(data: bytes, rng: random.Random) -> bytes:
-    """A value in JSON, by one of another type, or nested deep."""
+    """Replace a value in JSON by one of another type, or by a deeply nested one."""
     text = data.decode(errors="ignore")
     lines = text.splitlines() if text.startswith("{") else [text]
     at = rng.randrange(len(lines)) if lines else 0
@@ -131,7 +131,7 @@ def value(data: bytes, rng: random.Random) -> bytes:
 
 
 def column(data: bytes, rng: random.Random) -> bytes:
-    """A field of all objects in JSON, by values of another type."""
+    """Replace a field of all JSON objects by values of another type."""
     text = data.decode(errors="ignore")
     try:
         tree = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
@@ -173,7 +173,7 @@ BY_SUFFIX: dict[str, tuple[Mutation, ...]] = {
 
 
 def damaged(data: bytes, suffix: str, rng: random.Random) -> bytes:
-    """The file after one kind of damage, or a few."""
+    """The content of a file after one or several kinds of damage."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         if data:
             data = rng.choice(BY_SUFFIX.get(suffix, ANY))(data, rng)

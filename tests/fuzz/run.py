@@ -29,7 +29,7 @@ GAVE_UP = 77  # exit status where a library ended the process, which the command
 
 
 def complaint(reader: str, content: bytes, folder: Path) -> str | None:
-    """What is wrong with how a reader takes a file; None where nothing is."""
+    """How a reader misbehaves on a file; None if it reads it or raises a proper error."""
     name, _, read = READERS[reader]
     file = folder / name
     file.write_bytes(content)
@@ -49,7 +49,7 @@ def complaint(reader: str, content: bytes, folder: Path) -> str | None:
 
 
 def read_all(seed: int, first: int, stop: float, keep: Path, only: str = "") -> int:
-    """Read case after case, from the first until the time comes; how many failed. One file of each kind is kept."""
+    """Run cases from `first` until the time is up. Returns how many failed; one file of each failure is kept."""
     readers = [reader for reader in READERS if only in reader]
     kinds: Counter[str] = Counter()
     at = first

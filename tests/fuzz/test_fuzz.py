@@ -1,4 +1,4 @@
-"""Damaged files: those that once broke a reader, each time; new ones, for two minutes, in the slow tests."""
+"""Damaged files: all tests read those that once broke a reader; slow tests also read new ones for two minutes."""
 
 import random
 from pathlib import Path

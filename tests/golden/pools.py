@@ -1,4 +1,4 @@
-"""Thirty-two pools on which every strategy's picks are recorded: real and made-up rows, in every form that X may have.
+"""Thirty-two pools on which every strategy's picks are recorded: real and synthetic rows, in every accepted type of X.
 
 `POOLS` maps a name to a function that makes (X, labelled rows, their classes). Nothing here imports mheal.
 """
@@ -24,7 +24,7 @@ def _classes(X: Any) -> np.ndarray:
 
 
 def _made(A: np.ndarray, n_labeled: int, wrap: Callable[[np.ndarray], Any] = lambda A: A) -> tuple[Any, Any, Any]:
-    """The pool in its form, `n_labeled` evenly spaced rows of it, and their classes."""
+    """The pool, `n_labeled` evenly spaced rows of it, and their classes."""
     A = np.asarray(A)
     rows = np.unique(np.linspace(0, len(A) - 1, n_labeled).astype(np.int64))
     return wrap(A), rows, _classes(A)[rows]
@@ -36,7 +36,7 @@ def _blobs(n: int, d: int, seed: int = 0, dtype: Any = np.float32) -> np.ndarray
 
 
 def _grid() -> np.ndarray:
-    """Integer points: masses of ties."""
+    """Integer points, with many ties."""
     return np.stack(np.meshgrid(np.arange(18), np.arange(18)), -1).reshape(-1, 2).astype(np.float32)
 
 

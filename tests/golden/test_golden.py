@@ -1,8 +1,8 @@
-"""Recorded picks: every strategy and every mode of MHEAL still picks the rows that version 0.1.0 picked.
+"""Recorded picks: every strategy and every mode of MHEAL picks the rows of version 0.1.0, except those in CHANGED.
 
-Near ties, and a model's probabilities, depend on the last bits of matrix products, and these on the kernels that
-OpenBLAS chooses by the type of CPU. So the picks are recorded and tested with its kernels for Haswell, which run on any
-x86 CPU of the last ten years: `make test` sets OPENBLAS_CORETYPE. `python tests/golden/test_golden.py` records anew.
+Near ties and a model's probabilities depend on the last bits of matrix products, which differ between the kernels that
+OpenBLAS chooses for a type of CPU. So picks are recorded and tested with its kernels for Haswell, which run on any x86
+CPU of the last ten years: `make test` sets OPENBLAS_CORETYPE. `python tests/golden/test_golden.py` records picks again.
 """
 
 import json
@@ -35,7 +35,7 @@ MODES = {
     "PaperMHEAL": (mheal.PaperMHEAL(4), False),
     "PaperMHEAL away from labels": (mheal.PaperMHEAL(4), True),
 }
-# Recorded anew, with the reason.
+# Picks that differ from those of 0.1.0, with the reason.
 CHANGED = {
     "sparse, wide | MHEAL with labels": "a wide sparse matrix is reduced once, so the model and the distances see the "
     "same columns; before, each had a reduction of its own",
@@ -51,7 +51,7 @@ PARAMETERS = {"vaal": {"iterations": 20}, "cdal-rl": {"epochs": 2}}
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Tasks in threads: these pools are small."""
+    """A Dask cluster with threads instead of processes, since these pools are small."""
     distributed = pytest.importorskip("distributed")
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
         yield client

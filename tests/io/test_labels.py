@@ -161,7 +161,7 @@ def test_several_labels_in_a_cell_of_a_flat_export(tmp_path):
 
 @pytest.mark.parametrize("id_column", [None, "sku"])
 def test_flat_exports_of_our_tasks_name_items_by_their_ids(tmp_path, id_column):
-    """A pool that has grown since: row numbers are wrong, and so is the id, which is Label Studio's."""
+    """The pool has grown since, so row numbers are wrong; and the column `id` is Label Studio's own."""
     flat = [{"id": 1, "mheal_id": "007", "row": 2, "label": "cat", "annotation_id": 4}]
     check(read_labels(write(tmp_path, flat, "e.json"), IDS, 10, id_column=id_column), [7], ["cat"])
     check(read_labels(write(tmp_path, flat, "e.json"), None, 10), [2], ["cat"])

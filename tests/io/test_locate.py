@@ -1,4 +1,4 @@
-"""What the user typed, and what there is."""
+"""The data that a typed path, pattern or name refers to."""
 
 import numpy as np
 import pytest

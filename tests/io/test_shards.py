@@ -1,4 +1,4 @@
-"""Parquet shards streamed into one file: the same numbers as read in memory, shard by shard."""
+"""Parquet shards that are streamed into one file give the same numbers as those read in memory."""
 
 from datetime import date
 from functools import partial

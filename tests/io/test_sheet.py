@@ -17,7 +17,7 @@ VOID = {"meta", "img"}
 
 
 class Page(HTMLParser):
-    """Which elements a page has, whether they are nested well, and its text."""
+    """The elements of a page, its text, and a check that tags are nested correctly."""
 
     def __init__(self, page):
         super().__init__()

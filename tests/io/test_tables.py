@@ -1,4 +1,4 @@
-"""Tables: which columns are features, what the ids are, and what is wrong with the file."""
+"""Tables: the columns that are features, the ids, and errors for malformed files."""
 
 from datetime import date
 

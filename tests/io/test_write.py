@@ -1,4 +1,4 @@
-"""Picks as tables and as Label Studio tasks: with the cells of their rows, without the answers, whatever these hold."""
+"""Picks as tables and as Label Studio tasks: with the cells of their rows but without the columns of labels."""
 
 from datetime import date, timedelta
 

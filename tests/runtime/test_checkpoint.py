@@ -1,4 +1,4 @@
-"""Checkpoints: finished stages survive an interruption, folders of others are refused."""
+"""Checkpoints: finished stages survive an interruption; folders of other runs are refused."""
 
 import json
 
@@ -63,7 +63,7 @@ each_mode = pytest.mark.parametrize("mode", MODES)
 
 
 def pick(mode, A, n, run=None, labeled=NONE):
-    """The steps of MHEAL, with sizes at which a small pool takes the ways of a large one."""
+    """The steps of MHEAL, with sizes so small that a small pool runs the code for large ones."""
     run, rng = run or NullCheckpoint(), np.random.RandomState(0)
     if run.on_disk:
         run.begin({"pool": mark(A), "mode": mode})
@@ -85,7 +85,7 @@ def assert_same(found, expected):
 
 
 class Stopped(BaseException):
-    """As if the process had been killed."""
+    """Raised in place of killing the process."""
 
 
 class Stops(Checkpoint):

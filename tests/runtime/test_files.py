@@ -1,4 +1,4 @@
-"""Files are written as a whole; what the system or a file's content refuses is one line for the user."""
+"""Files are written atomically. Errors of the system, and files that cannot be read, give the user one line."""
 
 import errno
 import json

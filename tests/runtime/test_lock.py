@@ -1,4 +1,4 @@
-"""One run at a time in the folder of a checkpoint; the lock of a process goes with it."""
+"""Only one run at a time may use the folder of a checkpoint. A lock ends with the process that holds it."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Pages of memory maps are given back near the limit."""
+"""Pages of memory maps are released near the memory limit."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What commands write: never in place of an input or of somebody's work; a kill at any step locks nobody out."""
+"""Outputs of commands never replace an input or a user's own file, and a killed run never blocks the next one."""
 
 import json
 import os

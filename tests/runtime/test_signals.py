@@ -1,4 +1,4 @@
-"""What would end the process without a word ends it with a line."""
+"""Signals that would end the process silently make it print one line first."""
 
 import shutil
 import signal

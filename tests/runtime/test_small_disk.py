@@ -1,4 +1,4 @@
-"""A disk that is full, or a file that has been cut: a line, and what was stored stays or is made anew."""
+"""A full disk or a truncated file gives a one-line error; what was stored is kept or computed again."""
 
 import os
 import re

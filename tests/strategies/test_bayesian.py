@@ -1,4 +1,4 @@
-"""Max Entropy, Variation Ratios, BALD and BatchBALD; and models that know rows by their numbers."""
+"""Max Entropy, Variation Ratios, BALD and BatchBALD; and models that identify rows by number."""
 
 from itertools import product
 
@@ -23,7 +23,7 @@ SCORES = {"max-entropy": entropy_of_mean, "variation-ratios": VariationRatios.sc
 
 
 class Network:
-    """A model that knows rows by number: it holds draws of their class probabilities."""
+    """A model that identifies rows by number: it stores samples of their class probabilities."""
 
     def __init__(self, drawn):
         self.drawn = drawn
@@ -44,7 +44,7 @@ def random_draws(draws=7, rows=40, classes=5, seed=0, spread=0.3):
 
 def network_pool(drawn, labeled=(0, 1), seed=0):
     n = drawn.shape[1]
-    X = np.full((n, 2), 7.0)  # features say nothing: whoever reads them cannot tell rows apart
+    X = np.full((n, 2), 7.0)  # all rows are equal: only their numbers distinguish them
     return Pool(X, np.array(labeled), np.zeros(len(labeled)), Network(drawn), np.random.default_rng(seed))
 
 
@@ -172,7 +172,7 @@ def brute_force(P, rows):
 
 
 def joint_entropy(P, rows, rng=None, configurations=10_000):
-    """The same by BatchBALD: what each row adds to those before."""
+    """The same by BatchBALD: the sum of what each row adds to the rows before it."""
     batch, total = Labellings(P, rng or np.random.default_rng(0), configurations), 0.0
     for row in rows:
         total += batch.conditional_entropy(np.array([row]))[0]

@@ -15,7 +15,7 @@ from picks import pick
 
 
 def blobs(sizes, seed=0, distance=100.0):
-    """Round blobs on a circle, far apart, and which blob each row belongs to."""
+    """Round blobs on a circle, far apart, and the blob of each row."""
     rng = np.random.default_rng(seed)
     blob = np.repeat(np.arange(len(sizes)), sizes)
     angle = 2 * np.pi * blob / len(sizes)
@@ -120,7 +120,7 @@ def test_small_clusters_wait():
 
 
 def directions(sizes, seed=0):
-    """Clusters of directions of these sizes, and which one each row belongs to."""
+    """Clusters of directions with these sizes, and the cluster of each row."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     return 10 * np.eye(len(sizes))[group] + 0.1 * np.random.default_rng(seed).normal(size=(len(group), 3)), group
 

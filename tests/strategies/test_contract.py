@@ -1,4 +1,4 @@
-"""One battery over every strategy: what `mheal.select` promises holds for each."""
+"""Tests that run on every strategy: each keeps what `mheal.select` promises."""
 
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def pick(name, X, y, n, labeled=LABELED, estimator=None, seed=0):
 
 
 def short(name):
-    """The strategy, with little training."""
+    """The strategy, with few training steps."""
     return get(name)(**{"vaal": {"iterations": 20}, "cdal-rl": {"epochs": 2}}.get(name, {}))
 
 
@@ -205,7 +205,7 @@ def test_the_order_of_the_rows_does_not_matter(name):
 
 @every
 def test_the_kind_is_true(name):
-    """Ranked: small budgets are prefixes. Not adaptive: labels and model make no difference."""
+    """If ranked, picks of a small budget are a prefix. If not adaptive, labels and model do not change the picks."""
     X, y = wine()
     cls = get(name)
     if cls.kind == "ranked":
@@ -263,6 +263,6 @@ print((getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in kB there")
 @every
 def test_twenty_thousand_rows_stay_below_a_gigabyte(name):
-    """The limit a matrix of all pairs (1.6 GB) would break."""
+    """A matrix of all pairs would take 1.6 GB, which exceeds the limit."""
     run = subprocess.run([sys.executable, "-c", MEASURE, name], check=True, capture_output=True, text=True)
     assert float(run.stdout) < 1000

@@ -1,4 +1,4 @@
-"""Core-set, ProbCover, MaxHerding and UHerding: what the picks leave uncovered."""
+"""Core-set, ProbCover, MaxHerding and UHerding: the coverage of their picks."""
 
 from itertools import combinations
 

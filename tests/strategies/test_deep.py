@@ -185,7 +185,7 @@ class TestPolicy:
         assert counts.max() - counts.min() <= 1
 
     def test_the_policy_learns_to_find_what_differs(self):
-        """Nine rows in ten predict the same: left to chance, picks are nearly all of that kind."""
+        """Nine rows in ten have the same prediction, so random picks would nearly all be such rows."""
         rng = np.random.default_rng(0)
         P = np.tile([[0.5, 0.25, 0.25]], (300, 1))
         P[::10] = np.eye(3)[rng.integers(3, size=30)]

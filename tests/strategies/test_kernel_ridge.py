@@ -150,7 +150,7 @@ def test_the_objective_of_spal_falls_from_step_to_step(mu):
 
 
 def test_every_step_of_spal_lowers_the_objective_also_when_some_rows_are_too_hard():
-    """The easiness v moves the constraint v·w = batch, so the step for w starts from the nearest w that meets it."""
+    """A change of v changes the constraint v·w = batch, so the step for w starts at the nearest w that satisfies it."""
     state = Alternation(KernelBlocks(breast_cancer()), 10, mu=1.0, pace=0.3)
 
     def value():

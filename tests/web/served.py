@@ -1,4 +1,4 @@
-"""Pages that run in this process, and a client that talks to them as a browser does."""
+"""Helpers that serve a page in this process, and a client that sends the requests of a browser."""
 
 import json
 import socket
@@ -60,7 +60,7 @@ class Client:
         return self.post("/api/next", {"tab": self.tab, "hold": [*hold], "want": want})[1]["items"]
 
     def wait(self, ready, seconds=120):
-        """The state, once `ready(state)` is true."""
+        """Wait until `ready(state)` is true, and return the state."""
         end = time.monotonic() + seconds
         while not ready(state := self.json("/api/state")):
             failed = [job["what"] for job in state["jobs"].values() if job["state"] == "failed"]

@@ -36,7 +36,7 @@ def act(project, kind="label", rows=(), label=None, tab="a", who="", request=Non
 
 
 def again(project):
-    """The project as it is read from the file."""
+    """The project, read from its file again."""
     return Project(project.store)
 
 

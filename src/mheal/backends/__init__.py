@@ -1,7 +1,7 @@
-"""Where the rows of a pool lie and how they are worked on: `open_rows` picks the backend, once.
+"""Backends store the scaled rows of a pool and do the heavy computation: `open_rows` chooses one.
 
-`base.RowStore` is what every algorithm is written against. `cpu` works on arrays and memory maps with numba and BLAS,
-`torch` on tensors, and on arrays where a device is given, `dask` on Dask arrays.
+Every algorithm uses the interface `base.RowStore`. `cpu` handles arrays and memory maps with numba and BLAS, `torch`
+handles tensors, and arrays if a device is given, and `dask` handles Dask arrays.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,13 +20,13 @@ from .base import RowStore
 
 
 def form_of(X: Any) -> str:
-    """What holds the rows: "torch" (a tensor), "dask" (a Dask array) or "cpu" (anything else)."""
+    """The type of X: "torch" (a tensor), "dask" (a Dask array) or "cpu" (anything else)."""
     package = type(X).__module__.partition(".")[0]
     return package if package in ("torch", "dask") else "cpu"
 
 
 def to_numpy(X: Any) -> npt.NDArray[Any]:
-    """The rows of an array or a tensor as an array."""
+    """An array or a tensor as a NumPy array."""
     if form_of(X) != "torch":
         return np.asarray(X)
     return import_module(".torch", __package__).as_pool(X).cpu().numpy()
@@ -39,11 +39,11 @@ def open_rows(
     """The scaled rows of X as a RowStore; use in a `with` block.
 
     X : a checked pool: an array or memory map of floats (`validation.as_array`), a tensor, or a Dask array
-    scaling : "raw", or "standard": columns of mean 0 and standard deviation 1. "auto" is raw where rows have unit
-        length. "unit" is "standard" as well: call `.unit()` once the rows are clustered
-    device : the torch device to work on; None: where the tensor is. Without one, arrays and tensors on the CPU are
-        worked on by numba
-    checkpoint : keeps the moments of the columns, and the memory limit
+    scaling : "raw", or "standard": columns of mean 0 and standard deviation 1. "auto" is "raw" if rows have unit
+        length, else "standard". "unit" gives standardised rows too: call `.unit()` after clustering them
+    device : the torch device to compute on. With None, a tensor on a GPU stays there, and the CPU backend handles
+        arrays and CPU tensors
+    checkpoint : stores the moments of the columns, and holds the memory limit
     """
     checkpoint = checkpoint or NullCheckpoint()
     form = form_of(X)
@@ -80,7 +80,7 @@ def _scaled(head: Any, scaling: str, raw: Callable[[], RowStore], standardized: 
     """The rows as they are or standardised; refuses NaN, infinity, and rows that are all equal."""
     if scaling == "raw" or (scaling == "auto" and begins_on_sphere(head)):
         rows = raw()
-        lengths = rows.norms()  # refuses NaN and infinity by their row, before rows are sampled
+        lengths = rows.norms()  # raises an error that names the row with NaN or infinity
         if scaling == "raw":
             refuse_range(lengths, to_numpy(head[:HEAD]))
         if scaling == "raw" or (unit_lengths(lengths) and not _all_equal(head, rows)):
@@ -92,7 +92,7 @@ def _scaled(head: Any, scaling: str, raw: Callable[[], RowStore], standardized: 
 
 
 def _all_equal(head: Any, rows: RowStore) -> bool:
-    """Whether there is nothing to choose between; mostly two rows show that there is."""
+    """Whether all rows are equal. Usually the first two differ, and the others need not be read."""
     if len(head) < 2 or not (head[0] == head[1]).all():
         return False
     return not rows.squared_distances_to(rows.take(np.arange(1))[0]).any()

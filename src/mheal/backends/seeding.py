@@ -8,10 +8,10 @@ from scipy import sparse
 
 
 def plus_plus(U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
-    """k rows of the unit vectors U (dense or CSR): each step draws a few rows and keeps the best.
+    """Row numbers of k seeds among the unit vectors U (dense or CSR). Each step draws a few rows and keeps the best.
 
-    A row's chance is in proportion to its weight and its squared chord to the nearest seed. Draws go by the content of
-    rows, not by their place: neither shuffling nor repeating rows instead of weighting them changes the outcome.
+    The probability of a row is proportional to its weight times its squared chord to the nearest seed. Rows are first
+    sorted by content: shuffling them, or repeating rows instead of weighting them, gives equal seeds.
     """
     order = _by_content(U)
     U, weight = U[order], weight[order]
@@ -28,7 +28,7 @@ def plus_plus(U: Any, weight: npt.NDArray[np.float64], k: int, rng: np.random.Ra
 
 
 def _by_content(U: Any) -> npt.NDArray[np.int64]:
-    """An order of the rows that depends on their content alone: along a fixed random direction."""
+    """Row numbers sorted by the projection on a fixed random direction, so the order depends on content alone."""
     direction = np.random.RandomState(0).standard_normal(U.shape[1])
     key = U @ direction if sparse.issparse(U) else (U * direction).sum(axis=1)  # equal rows, equal keys
     return np.argsort(key, kind="stable")
@@ -45,5 +45,5 @@ def _squared_chords(U: Any, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float
     dots = U @ U[rows].T
     dense = dots.toarray() if sparse.issparse(dots) else dots
     chords = np.maximum(2.0 - 2.0 * dense, 0.0).astype(np.float64)
-    chords[chords < 1e-6] = 0.0  # rounding: a row and its duplicates are at 0
+    chords[chords < 1e-6] = 0.0  # rounding: duplicates of a row must be at distance 0
     return chords

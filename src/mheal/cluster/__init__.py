@@ -1,4 +1,4 @@
-"""Spherical k-means (§5.1)."""
+"""Spherical k-means (§5.1 of the paper)."""
 
 from .spherical import SphericalKMeans
 

@@ -1,7 +1,7 @@
-"""Clusters of a large pool: centres are fitted on a sample, then every row is assigned once.
+"""Clusters of a large pool: centres are fitted on a sample, then every row is assigned to its nearest centre.
 
-Thus a pool on disk is not read in each iteration. Without a sample every iteration reads the file once, but for rows
-that the bounds skip; the results are those of the pool in memory.
+So a pool on disk is not read in each iteration. Without a sample, each iteration reads all rows that the bounds of
+k-means cannot skip.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from ..backends.base import Arrays, Floats, Labels, RowStore
 from ..runtime.checkpoint import NullCheckpoint
 from .spherical import SphericalKMeans
 
-SAMPLE = 16384
+SAMPLE = 16384  # rows that MHEAL fits centres on
 
 
 def auto_clusters(n: int) -> int:
-    """The default number of clusters for n rows: at most 32, each of about a hundred rows at least."""
+    """The default number of clusters for n rows: one for every hundred rows, at most 32."""
     return max(1, min(32, n // 100))
 
 
@@ -22,9 +22,9 @@ def sampled_clusters(
     rows: RowStore, kmeans: SphericalKMeans, sample: int | None, rng: np.random.RandomState,
     checkpoint: NullCheckpoint | None = None,
 ) -> tuple[Labels, Floats]:  # fmt: skip
-    """A spherical cluster for each row (Eq. 9), and the unit centres, as a stage of the checkpoint.
+    """The spherical cluster of each row (Eq. 9) and the unit centres, stored by the checkpoint.
 
-    sample : the centres are fitted on at most this many rows; None: on all
+    sample : number of rows that the centres are fitted on (more if there are more clusters); None: all
     """
     n = rows.shape[0]
 
@@ -47,7 +47,7 @@ def sampled_clusters(
 
 
 def _nearest_to_origin(rows: RowStore, labels: Labels, k: int) -> int:
-    """The cluster whose mean is nearest to 0: where rows go that have no direction."""
+    """The cluster whose mean, over its first 1,000 rows, is nearest to 0. Rows of length 0 join it."""
     members = (np.flatnonzero(labels == c)[:1000] for c in range(k))
     lengths = [float(np.linalg.norm(rows.take(m).mean(axis=0))) if len(m) else np.inf for m in members]
     return int(np.argmin(lengths))

@@ -1,4 +1,4 @@
-"""SphericalKMeans: clusters of directions, as a scikit-learn estimator, and Lloyd's iterations on the sphere."""
+"""SphericalKMeans, k-means for directions, as a scikit-learn estimator; and Lloyd's iterations on the sphere."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY
@@ -20,26 +20,26 @@ from ..parameters import Count, NotNegative, Seed, check_parameters, declared
 from ..validation import refuse_range
 
 ROW_BLOCK = 4096  # rows whose cosines exist at one time
-SEEDING = 4096  # k-means++ looks at this many rows, or 20 a centre: seeding must not cost more than the clustering
-WORST = 16  # rows looked at for each empty cluster, since some may be equal
-NONE = 1e-9  # of the largest weight or sum: less is an empty cluster, or rows that cancel
-CANCELS = 1e-3  # of the total weight: a smaller inertia is computed without cancellation
+SEEDING = 4096  # k-means++ draws from a sample of this many rows, or 20 per centre if that is more, to save time
+WORST = 16  # candidates for the centre of each empty cluster, since some may be equal
+NONE = 1e-9  # a share of the largest weight or sum: a smaller weight is an empty cluster, a smaller sum has cancelled
+CANCELS = 1e-3  # a share of the total weight: a smaller inertia is computed from differences
 
 
 @declared
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Clusters that minimise Σ (1 − cos(x, c)): k-means for directions (Eq. 9).
+    """k-means for directions: clusters that minimise Σ (1 − cos(x, c)) (Eq. 9).
 
-    Only the direction of a row counts; rows of length 0 have no direction and get label 0. Results are exact (bounds
-    only skip work that cannot matter) and do not depend on the number of threads.
+    Only the direction of a row counts. Rows of length 0 have no direction and get label 0. Each iteration is exact: the
+    bounds that skip rows do not change the result. Results do not depend on the number of threads.
 
     Parameters
     ----------
     n_clusters : number of clusters
     init : "k-means++", "random" (rows of X, as in the paper) or an array (n_clusters, n_features)
-    n_init : runs, of which the best is kept. "auto": 10 for "random", else 1
-    max_iter : the most iterations of a run
-    tol : stop when the centres move by less than this fraction of a column's variance
+    n_init : number of runs, of which the best is kept. "auto": 10 for "random", else 1
+    max_iter : largest number of iterations of a run
+    tol : stop when the squared movement of the centres is at most this fraction of the mean variance of a column
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -72,7 +72,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         weight, exponent = None, 0
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            exponent = int(np.frexp(weight.max())[1])  # exactly, so that weights fit into the type of X
+            exponent = int(np.frexp(weight.max())[1])  # a power of 2 scales weights exactly to at most 1
             weight = np.ldexp(weight, -exponent)
         check_parameters(self)
         if self.n_clusters > X.shape[0]:
@@ -89,7 +89,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self
 
     def fit_rows(self, rows: UnitRows, weight: Floats | None = None) -> "SphericalKMeans":
-        """As `fit`, for rows that were checked and lie in a store of any backend."""
+        """As `fit`, for checked rows in a store of any backend."""
         seed = self.random_state
         if isinstance(seed, np.random.Generator):
             seed = np.random.RandomState(seed.bit_generator)
@@ -108,15 +108,15 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self
 
     def predict(self, X: Any) -> Labels:
-        """Label of each row of X, (n_samples,): the centre with the largest cosine."""
+        """The label of each row of X, (n_samples,): the centre with the largest cosine."""
         return np.concatenate([cosine.argmax(axis=1) for _, cosine in self._blocks(X)]).astype(np.int32)
 
     def transform(self, X: Any) -> Floats:
-        """Chord from each row of X, projected to the sphere, to each centre: (n_samples, n_clusters)."""
+        """Chord between each row of X, projected to the sphere, and each centre: (n_samples, n_clusters)."""
         out = []
         for U, cosine in self._blocks(X):
             chord = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
-            row, center = np.nonzero(cosine > 0.999)  # here the root would magnify rounding: take differences
+            row, center = np.nonzero(cosine > 0.999)  # here the root would magnify rounding: use differences
             near = U[row].toarray() if sparse.issparse(U) else U[row]
             chord[row, center] = np.linalg.norm(near - self.cluster_centers_[center], axis=1)
             out.append(chord)
@@ -131,7 +131,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return -total
 
     def _blocks(self, X: Any) -> Iterator[tuple[Any, Floats]]:
-        """Unit rows of X, a block at a time, and their cosines with all centres."""
+        """Blocks of rows of X, divided by their lengths, and their cosines with all centres."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         centers = self.cluster_centers_.astype(X.dtype, copy=False)
@@ -146,7 +146,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         )  # fmt: skip
 
     def _seed(self, X: UnitRows, weight: Floats | None, rng: np.random.RandomState) -> Floats:
-        """Unit centres to start from."""
+        """The initial unit centres."""
         if not isinstance(self.init, str):
             given = np.array(self.init, dtype=X.dtype, order="C")
             if given.shape != (self.n_clusters, X.shape[1]):
@@ -173,7 +173,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
 
 class Clustering(NamedTuple):
-    """The result of one run: unit centres, a label per row, Σ w(1 − cos), and how many iterations it took."""
+    """The result of one run: unit centres, a label per row, Σ w(1 − cos), and the number of iterations."""
 
     centers: Floats
     labels: Labels
@@ -184,9 +184,9 @@ class Clustering(NamedTuple):
 def lloyd(
     rows: UnitRows, centers: Floats, weight: Floats | None = None, max_iter: int = 60, tol: float = 1e-4
 ) -> Clustering:
-    """Spherical k-means from these unit centres; rows of length 0 carry no weight.
+    """Spherical k-means from these unit centres; rows of length 0 have no weight.
 
-    Ends when the centres rest, or move by less than `tol` times the mean variance of a column.
+    It stops when the centres' squared movement is at most `tol` times the mean variance of a column of unit rows.
     """
     C = centers.astype(rows.dtype)
     fitting = rows.fitting(len(C), weight)
@@ -211,7 +211,7 @@ def lloyd(
 
 
 def _updated(C: Floats, fitting: Fitting, farthest: Callable[[int], Floats]) -> Floats:
-    """c = normalise(Σ x̂); empty clusters move to the rows farthest from their centres, different ones if possible."""
+    """New centres normalise(Σ x̂). Empty clusters move to different rows that are farthest from their centres."""
     length = np.linalg.norm(fitting.sums, axis=1)
     alive = length > NONE * length.max()
     new = C.astype(np.float64)
@@ -226,15 +226,15 @@ def _updated(C: Floats, fitting: Fitting, farthest: Callable[[int], Floats]) -> 
 
 
 def _usable(nonzero: npt.NDArray[np.bool_], weight: Floats | None) -> Rows:
-    """Rows that have a direction and a weight."""
+    """Rows with a length and a weight above 0."""
     return np.flatnonzero(nonzero if weight is None else nonzero & (weight > 0))
 
 
 def _inertia(C: Floats, fitting: Fitting, weight: Floats | None) -> float:
-    """Σ w(1 − cos) for the present labels and centres; rows without a direction count for nothing."""
+    """Σ w(1 − cos) for the current labels and centres; rows of length 0 are left out."""
     total = float(fitting.mass.sum())
     inertia = total - float(np.vdot(fitting.sums, C.astype(np.float64)))  # Σ w·cos = Σ c·(sum of c's unit rows)
     if inertia > CANCELS * total:
         return inertia
-    chord2 = np.square(fitting.chords(), dtype=np.float64)  # that difference cancels where rows are close to centres
+    chord2 = np.square(fitting.chords(), dtype=np.float64)  # the difference above cancels if rows are close to centres
     return float(chord2.sum() if weight is None else chord2 @ weight) / 2

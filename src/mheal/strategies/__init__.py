@@ -1,4 +1,4 @@
-"""The strategies that pick rows: MHEAL and its competitors, by name or by class.
+"""The strategies that pick rows, MHEAL and its competitors, by name or by class.
 
 >>> from mheal.strategies import TypiClust, get
 >>> get("typiclust") is TypiClust
@@ -52,5 +52,5 @@ def get(name: str) -> type[Strategy]:
 
 
 def describe() -> list[type[Strategy]]:
-    """Every strategy, with its name, title, kind, what it `needs`, its summary and its cost."""
+    """The classes of all strategies; their attributes include name, title, kind, `needs`, summary and cost."""
     return list(_ALL)

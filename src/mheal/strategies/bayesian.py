@@ -1,6 +1,6 @@
-"""Scores from samples of a model's weights, as from MC dropout: MaxEntropy, VariationRatios, BALD and BatchBALD.
+"""Scores from samples of a model's weights, such as MC dropout: MaxEntropy, VariationRatios, BALD and BatchBALD.
 
-Samples are class probabilities, (samples, rows, classes). Entropies are in nats; 0·log 0 is 0.
+Each sample gives class probabilities, (samples, rows, classes). Entropies are in nats; 0·log 0 is 0.
 """
 
 from typing import ClassVar
@@ -14,14 +14,14 @@ from ..strategy import Array, Pool, Rows, Scores
 from .common import smallest_first
 from .uncertainty import Scored, committee
 
-CONFIGURATIONS = 10_000  # joint labellings of a batch and one candidate that BatchBALD keeps apart
+CONFIGURATIONS = 10_000  # largest number of joint labellings of a batch and one candidate in BatchBALD
 BLOCK = 32  # candidates whose gains BatchBALD updates together
 
 
 class BayesianScore(Scored):
     """Base class: the rows with the largest `score` of the samples.
 
-    draws : draws of the weights (MC dropout), or members of the committee that replaces them
+    draws : number of samples of the weights (MC dropout), or of members of the committee that replaces them
     """
 
     cost = "samples × a prediction of the pool (and a fit, without a network)"
@@ -35,21 +35,21 @@ class BayesianScore(Scored):
 
 
 def sampled_probabilities(pool: Pool, rows: Rows, n: int) -> Array:
-    """Class probabilities under `n` samples of the model's weights, (n, rows, classes).
+    """Class probabilities for `n` samples of the model's weights, (n, rows, classes).
 
-    By the model's `row_samples` if it has them (MC dropout), else by a committee that is fitted on the labels.
+    They come from the model's `row_samples` if it has that method (MC dropout), else from a committee fitted on labels.
     """
     draw = getattr(pool.model, "row_samples", None)
     return np.stack(list(committee(pool, rows, n))) if draw is None else np.asarray(draw(rows, n, pool.rng))
 
 
 def entropy_of_mean(samples: Array) -> Scores:
-    """H[p̄] of each row, p̄ the mean over the samples: its whole uncertainty."""
+    """H[p̄] of each row, where p̄ is the mean over the samples: the total uncertainty."""
     return entr(samples.mean(axis=0, dtype=np.float64)).sum(axis=1)
 
 
 def expected_entropy(samples: Array) -> Scores:
-    """The mean of H[p] over the samples: the uncertainty that remains if the weights were known."""
+    """The mean of H[p] over the samples: the uncertainty that would remain if the weights were known."""
     total = np.zeros(samples.shape[1])
     for p in samples:  # one sample at a time: all of them in float64 may not fit in memory
         total += entr(p.astype(np.float64)).sum(axis=1)
@@ -62,7 +62,7 @@ def mutual_information(samples: Array) -> Scores:
 
 
 class MaxEntropy(BayesianScore):
-    """Rows with the largest entropy H[p̄] of the mean prediction over draws of the weights (Gal et al. 2017)."""
+    """Rows with the largest entropy H[p̄] of the mean prediction over samples of the weights (Gal et al. 2017)."""
 
     name, title = "max-entropy", "Max Entropy"
     summary = "Largest entropy of the prediction averaged over dropout samples: for Bayesian networks"
@@ -70,10 +70,10 @@ class MaxEntropy(BayesianScore):
 
 
 class VariationRatios(BayesianScore):
-    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over draws of the weights.
+    """Rows with the largest 1 − max p̄, where p̄ is the mean prediction over samples of the weights.
 
-    Proposed by Freeman (1965). The other definition, the share of samples that do not vote for the most frequent
-    class, ties on most rows.
+    Proposed by Freeman (1965). The other definition, the share of samples that do not predict the most frequent class,
+    has too many ties.
     """
 
     name, title = "variation-ratios", "Variation Ratios"
@@ -90,7 +90,7 @@ class BALD(BayesianScore):
 
 
 class BatchBALD(BALD):
-    """Greedily the batch with the largest mutual information between its labels and the model's weights.
+    """A batch, built greedily, with the largest mutual information between its labels and the model's weights.
 
     Proposed by Kirsch, van Amersfoort and Gal (2019). The joint entropy is exact up to 10,000 labellings of the
     batch (4 rows of 10 classes, 13 rows of two) and estimated from a sample of labellings beyond.
@@ -114,7 +114,7 @@ class BatchBALD(BALD):
 
 
 def greedy(P: Scores, n: int, rng: np.random.Generator, block: int = BLOCK) -> Rows:
-    """The order in which `n` rows of P, (samples, rows, classes), join the batch."""
+    """A greedy batch of `n` rows of P, (samples, rows, classes), in the order in which they are added."""
     batch, residual = Labellings(P, rng), expected_entropy(P)
     return lazy_greedy(
         mutual_information(P), lambda rows: batch.conditional_entropy(rows) - residual[rows], batch.add, n,
@@ -123,7 +123,7 @@ def greedy(P: Scores, n: int, rng: np.random.Generator, block: int = BLOCK) -> R
 
 
 class Labellings:
-    """Joint labellings of the batch: all of them or, once there are too many, a sample.
+    """The joint labellings of the batch: all of them or, if there are too many, a sample.
 
     The joint entropy grows with each row by H(y | batch) = Σ weight · H[belief · p], which ranks the candidates.
 
@@ -143,7 +143,7 @@ class Labellings:
         return (self.weight @ entr(p, out=p)).reshape(len(rows), self.classes).sum(axis=1)
 
     def add(self, row: int) -> None:
-        """Extend every labelling by each class of this row or, once there are too many, by one random class."""
+        """Extend every labelling by each class of this row or, if there are too many, by one random class."""
         self.sampled = self.sampled or len(self.weight) * self.classes > self.most
         if self.sampled:
             even = (np.arange(self.most) + self.rng.random()) / self.most

@@ -12,18 +12,18 @@ from ..parameters import Count
 from ..strategy import Array, Pool, Rows, Strategy
 from .common import fill_with_farthest, nearest_distance, ranks, sample
 
-LARGE = 20_000  # pools with more rows are clustered on batches
-BATCH = 5000
-RESTARTED = 100_000  # up to this many rows × clusters ten starts are cheap, and with few clusters they matter
-STARTED_ONCE = 10**9  # from this many on there is one start: each further one would cost as much again
-REFERENCES = 4096  # at most this many members of a cluster, evenly thinned, serve as neighbours
+LARGE = 20_000  # pools with more rows are clustered by mini-batch k-means
+BATCH = 5000  # rows in a mini-batch
+RESTARTED = 100_000  # up to this product of rows and clusters, k-means has ten starts, which are cheap
+STARTED_ONCE = 10**9  # from this product on, mini-batch k-means has one start instead of three
+REFERENCES = 4096  # at most this many members of a cluster, evenly spaced, are possible neighbours
 
 
 class KMeans(Strategy):
     """The row nearest the centre of each Euclidean k-means cluster, largest cluster first.
 
-    The pool is cut into as many clusters as there are labelled rows and picks together; clusters that hold a labelled
-    row are skipped. If duplicates leave clusters empty, the rows farthest from everything picked follow.
+    There are as many clusters as labelled rows and picks together, and clusters with a labelled row are skipped. If
+    duplicates leave clusters empty, the rows farthest from all labelled and picked rows follow.
     """
 
     name, title = "kmeans", "K-means"
@@ -41,13 +41,13 @@ class KMeans(Strategy):
 class TypiClust(Strategy):
     """The most typical unlabelled row of each cluster (Hacohen, Dekel and Weinshall 2022).
 
-    Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Clusters with the
-    fewest labelled rows come first, among them the largest, and are visited in turn.
+    Typicality is the inverse of the mean distance to the nearest neighbours within the cluster. Each round takes one
+    row of every cluster. Clusters with the fewest labelled rows come first, and the largest of these.
 
-    max_clusters : the pool is cut into as many clusters as there are labelled rows and picks together, but no more than
-        this
-    n_neighbors : neighbours that typicality is measured with
-    min_cluster_size : smaller clusters wait until all others are exhausted
+    max_clusters : largest number of clusters. There are as many clusters as labelled rows and picks together, up to
+        this number.
+    n_neighbors : number of neighbours by which typicality is measured
+    min_cluster_size : rows of smaller clusters are picked only when all other clusters are exhausted
     """
 
     name, title = "typiclust", "TypiClust"
@@ -70,7 +70,7 @@ class TypiClust(Strategy):
 
 
 def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
-    """Mean distance from each row to its nearest neighbours in its own cluster: the inverse of its typicality."""
+    """Mean distance from each row to its nearest neighbours in its cluster, the inverse of its typicality."""
     references, nearest = [], []
     for c in range(k):
         members = np.flatnonzero(labels == c)
@@ -83,7 +83,7 @@ def spacing_within(Z: Array, labels: Array, k: int, n_neighbors: int) -> Array:
 def euclidean_clusters(
     Z: Array, k: int, rng: np.random.Generator, large: int = LARGE, started_once: int = STARTED_ONCE
 ) -> tuple[Array, Array]:
-    """A cluster for each row of Z, the same everywhere, and its squared distance to the centre. Some can be empty."""
+    """The k-means cluster of each row of Z, and its squared distance to the centre. Clusters may be empty."""
     from sklearn import cluster
     from sklearn.exceptions import ConvergenceWarning
 
@@ -93,17 +93,17 @@ def euclidean_clusters(
     else:
         starts = 3 if len(Z) * k < started_once else 1
         kmeans = cluster.MiniBatchKMeans(k, batch_size=BATCH, n_init=starts, random_state=seed)
-    with threadpool_limits(1, "openmp"), warnings.catch_warnings():  # several threads add up centres in any order
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: callers fill up
+    with threadpool_limits(1, "openmp"), warnings.catch_warnings():  # threads would sum in a varying order
+        warnings.simplefilter("ignore", ConvergenceWarning)  # if there are fewer distinct rows than clusters
         labels = kmeans.fit_predict(Z)
     centers = kmeans.cluster_centers_
     return labels, np.square(Z - centers[labels]).sum(axis=1)
 
 
 def in_turn(pool: Pool, rows: Rows, labels: Array, score: Array) -> Rows:
-    """These rows, one from each cluster in turn, the smallest score of a cluster first.
+    """These rows in rounds of one row from each cluster; within a cluster, rows with smaller scores come first.
 
-    Clusters with the fewest labelled rows come first, among them the largest.
+    In each round, clusters with the fewest labelled rows come first, and the largest of these.
     """
     size = np.bincount(labels)
     labeled = np.bincount(labels[pool.labeled], minlength=len(size))
@@ -113,14 +113,14 @@ def in_turn(pool: Pool, rows: Rows, labels: Array, score: Array) -> Rows:
 
 
 class KMedoids(Strategy):
-    """Rows with the smallest sum of distances from every row to the nearest of them, largest cluster first.
+    """Medoids: rows that minimise the sum of distances from every row to the nearest of them, largest cluster first.
 
-    Medoids are swapped eagerly from a random start (FasterPAM, Schubert and Rousseeuw 2021); rows that are labelled
-    already are medoids that stay. A large pool is solved by CLARA (Kaufman and Rousseeuw 1990): the best of
-    `n_solutions` solutions on samples, by their cost over the whole pool.
+    Medoids are swapped eagerly from a random start (FasterPAM, Schubert and Rousseeuw 2021). Labelled rows are fixed
+    medoids. Large pools are solved by CLARA (Kaufman and Rousseeuw 1990): of `n_solutions` solutions on samples, the
+    one with the smallest sum over the whole pool is taken.
 
-    max_rows : pools with more rows are solved by CLARA
-    sample_size, n_solutions : rows of each of CLARA's samples (more for large batches), and how many samples there are
+    max_rows : larger pools are solved by CLARA
+    sample_size, n_solutions : size (larger for large batches) and number of CLARA's samples
     """
 
     name, title = "kmedoids", "K-medoids"
@@ -148,8 +148,8 @@ class KMedoids(Strategy):
         return fill_with_farthest(pool, min(solutions, key=cost), n)
 
     def _medoids(self, pool: Pool, rows: Rows, to_labeled: Array, n: int) -> Rows:
-        """At most `n` unlabelled rows among `rows` that are good medoids of these."""
-        A = pool.Z[rows].astype(np.float32)  # the matrix of all pairs is what needs memory
+        """At most `n` unlabelled rows among `rows` that are good medoids of `rows`."""
+        A = pool.Z[rows].astype(np.float32)  # halves the memory of the distance matrix
         distance = squared_distances(A, A)
         np.sqrt(distance, out=distance)
         np.fill_diagonal(distance, 0)  # exactly
@@ -162,15 +162,15 @@ class KMedoids(Strategy):
 
 
 class Medoids:
-    """A set of medoids, and for each row its nearest and second nearest.
+    """A set of medoids, and the nearest and second nearest medoid of each row.
 
-    `fixed` is each row's distance to the medoids that stay (infinite if there are none). These count as one more
-    medoid, the last.
+    `fixed` is each row's distance to the nearest medoid that cannot be swapped (infinite if there is none). Together
+    these medoids have the last number.
     """
 
     def __init__(self, distance: Array, medoids: Rows, fixed: Array) -> None:
         self.distance, self.medoids = distance, medoids.copy()
-        # Any number above all distances represents "none": it cancels out of every comparison of swaps.
+        # "None" is a number above all distances: it cancels in every comparison of swaps.
         self.fixed = np.where(np.isfinite(fixed), fixed, 2 * distance.max() + 1)
         n = len(distance)
         self.nearest = np.empty(n, np.int64)
@@ -178,11 +178,11 @@ class Medoids:
         self._assign(np.arange(n))
 
     def cost(self) -> float:
-        """Summed distance to the nearest medoid."""
+        """Sum of the distances to the nearest medoid."""
         return float(self.near.sum(dtype=np.float64))
 
     def improve(self, candidates: Rows) -> None:
-        """Make every swap that lowers the cost as soon as it is found, until a round over all candidates finds none."""
+        """Make each swap that lowers the cost as soon as it is found, until a pass over all candidates finds none."""
         tolerance = 1e-6 * self.cost()  # a smaller change may be rounding, and swaps could go round in circles
         since = 0
         for candidate in cycle(candidates):
@@ -196,9 +196,9 @@ class Medoids:
                 return
 
     def best_swap(self, candidate: int) -> tuple[float, int]:
-        """The best medoid for the candidate to replace, after the change of the cost that this brings."""
+        """The change of the cost in the candidate's best swap, and the medoid that it replaces."""
         to = self.distance[candidate]
-        rows = np.flatnonzero(to < self.second)  # all others keep their medoid, whichever is replaced
+        rows = np.flatnonzero(to < self.second)  # no other row would switch to the candidate
         d, near, second = to[rows], self.near[rows], self.second[rows]
         more = np.maximum(d, near) - second
         change = self.loss + np.bincount(self.nearest[rows], more, minlength=len(self.medoids) + 1)
@@ -206,12 +206,12 @@ class Medoids:
         return float(change[out] + np.minimum(d - near, 0).sum(dtype=np.float64)), out
 
     def _assign(self, rows: Rows) -> None:
-        """Find the two nearest medoids of these rows again."""
+        """Update the two nearest medoids of these rows."""
         to = np.vstack([self.distance[np.ix_(self.medoids, rows)], self.fixed[rows]])
         columns = np.arange(len(rows))
         self.nearest[rows] = first = to.argmin(axis=0)
         self.near[rows] = to[first, columns]
         to[first, columns] = np.inf
         self.second[rows] = to.min(axis=0)
-        # What the removal of each medoid would cost its rows
+        # The increase of the cost if a medoid were removed
         self.loss = np.bincount(self.nearest, self.second - self.near, minlength=len(self.medoids) + 1)

@@ -1,4 +1,4 @@
-"""What many strategies share: samples, ranks by a score, batches filled up, and distances block by block."""
+"""Helpers of many strategies: samples, rankings by a score, picks that complete a batch, and distances in blocks."""
 
 from collections.abc import Callable
 
@@ -11,16 +11,16 @@ from ..strategy import Array, Pool, Rows
 
 CELLS = 1 << 21  # distances that one thread holds at a time
 REFERENCES = 10_000  # rows that represent a larger pool; every row can still be picked
-WORKERS = 8  # at most, so that memory stays bounded on large machines
+WORKERS = 8  # largest number of threads, to bound memory on large machines
 
 
 def sample(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """At most `size` of these rows, ascending. Few enough rows are returned as they are, without a random draw."""
+    """A random sample of `size` of these rows, ascending; all of them, without a random draw, if there are no more."""
     return rows if len(rows) <= size else np.sort(rng.choice(rows, size, replace=False))
 
 
 def ranks(groups: Array) -> Rows:
-    """The place of each element among the equal ones before it, from 0; `groups` ascends."""
+    """How many equal elements come before each element; `groups` ascends."""
     return np.arange(len(groups)) - np.searchsorted(groups, groups)
 
 
@@ -31,7 +31,7 @@ def smallest_first(pool: Pool, rows: Rows, score: Array, n: int) -> Rows:
 
 
 def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
-    """The first `n` of `picked`, or all of them and then the rows farthest from everything labelled or picked."""
+    """The first `n` of `picked`; if there are fewer, then the rows farthest from all labelled and picked ones."""
     missing = n - len(picked)
     if missing <= 0:
         return picked[:n]
@@ -39,8 +39,8 @@ def fill_with_farthest(pool: Pool, picked: Rows, n: int) -> Rows:
 
 
 def by_blocks(A: Array, B: Array, reduce: Callable[[Array, slice], Array]) -> Array:
-    """reduce(‖a − b‖² of some rows of A with all of B, which rows), joined over all rows of A."""
-    parts = spans(len(A), max(1, CELLS // max(1, len(B))))  # whatever the number of threads: so is the result
+    """Concatenate reduce(block, rows) over slices `rows` of A; block has ‖a − b‖² of these rows to all rows of B."""
+    parts = spans(len(A), max(1, CELLS // max(1, len(B))))  # the same for any number of threads, so results are too
 
     def work(part: tuple[int, int]) -> Array:
         return reduce(squared_distances(A[slice(*part)], B), slice(*part))
@@ -54,7 +54,7 @@ def nearest_distance(A: Array, B: Array) -> Array:
 
 
 def median_distance(Z: Array, rng: np.random.Generator) -> float:
-    """The median distance between rows, of at most 1,000 sampled ones; 1 where it is 0. A scale for kernels."""
+    """The median distance between at most 1,000 sampled rows, used as the bandwidth of kernels; 1 if it is 0."""
     A = Z[sample(np.arange(len(Z)), 1000, rng)]
     pairs = squared_distances(A, A)[np.triu_indices(len(A), 1)]
     return float(np.sqrt(np.median(pairs))) or 1.0 if len(pairs) else 1.0

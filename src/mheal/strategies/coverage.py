@@ -1,4 +1,4 @@
-"""Coverage: Core-set, ProbCover, MaxHerding and UHerding pick rows that leave little of the pool far away.
+"""Coverage: Core-set, ProbCover, MaxHerding and UHerding pick rows such that most of the pool is near a pick.
 
 The last three greedily maximise C(S) = Σ_x u(x)·max_{s∈S} k(x, s), a facility location function (Bae et al. 2024).
 """
@@ -20,7 +20,7 @@ from .common import REFERENCES, by_blocks, fill_with_farthest, median_distance, 
 
 BATCH = 32  # candidates whose gains are updated together
 TEMPERATURES = np.arange(1.0, 20.05, 0.1)
-CALIBRATED_FROM = 30  # labels; with fewer there is no hold-out to find the temperature with
+CALIBRATED_FROM = 30  # fewest labels for a hold-out set on which the temperature is chosen
 
 Kernel = Callable[[Array], Array]  # squared distances → similarities in [0, 1]
 
@@ -41,10 +41,10 @@ class CoreSet(Strategy):
 
 
 class ProbCover(Strategy):
-    """Greedy maximum coverage: each pick's ball holds the most rows that no ball holds yet (Yehuda et al. 2022).
+    """Greedy maximum coverage: the ball around each pick covers the most uncovered rows (Yehuda et al. 2022).
 
-    radius : radius of the balls. None takes the largest radius for which the share `purity` of all balls lies within
-        one cluster of a k-means with `n_classes` clusters.
+    radius : radius of the balls. None: the largest radius for which the share `purity` of all balls lies within one
+        cluster of k-means with `n_classes` clusters.
     purity, n_classes : see `radius`
     max_references : a larger pool is represented by a sample of this many rows; every row can still be picked
     """
@@ -64,7 +64,7 @@ class ProbCover(Strategy):
         return greedy_coverage(pool, n, tophat(radius), max_references=self.max_references)
 
     def _pure_radius(self, pool: Pool) -> float:
-        """A ball is pure up to the distance to the nearest row of another cluster: a quantile of these distances."""
+        """A quantile of the distances to the nearest row of another cluster: up to that distance, a ball is pure."""
         Z = pool.Z[sample(np.arange(len(pool.Z)), self.max_references, pool.rng)]
         labels, _ = euclidean_clusters(Z, min(self.n_classes, len(Z)), pool.rng)
         apart = by_blocks(Z, Z, lambda block, rows: np.where(labels[rows, None] == labels, np.inf, block).min(axis=1))
@@ -78,7 +78,7 @@ class MaxHerding(Strategy):
 
     Each pick adds most to Σ_x max_{s∈S} exp(−(‖x − s‖/h)²).
 
-    bandwidth : the h above. None takes the median distance between rows: the published 1 is for features of unit length
+    bandwidth : h above. None: the median distance between rows. The published h = 1 is for features of unit length.
     max_references : a larger pool is represented by a sample of this many rows; every row can still be picked
     """
 
@@ -96,13 +96,13 @@ class MaxHerding(Strategy):
 
 
 class UHerding(MaxHerding):
-    """MaxHerding in which each row counts with the model's uncertainty 1 − (p₁ − p₂), and labelled rows not at all.
+    """MaxHerding with rows weighted by the model's uncertainty 1 − (p₁ − p₂), and by 0 if they are labelled.
 
-    Proposed by Bae et al. (2025). The probabilities are softened by the temperature that calibrates a copy of the
-    model, fitted on 70 % of the labels, on the other 30 %. Without a model it is MaxHerding.
+    Proposed by Bae et al. (2025). The probabilities are scaled with a temperature. It is chosen by fitting a copy of
+    the model on 70 % of the labels and calibrating it on the other 30 %. Without a model it is MaxHerding.
 
-    bandwidth : width of the Gaussian kernel. None takes the smallest distance between labelled rows, which shrinks as
-        labels grow: the strategy passes from coverage to uncertainty.
+    bandwidth : width of the Gaussian kernel. None: the smallest distance between labelled rows. As it shrinks with more
+        labels, the strategy changes from coverage to uncertainty sampling.
     max_references : as in MaxHerding
     """
 
@@ -135,9 +135,9 @@ def tophat(radius: float) -> Kernel:
 def greedy_coverage(
     pool: Pool, n: int, kernel: Kernel, weight: Scores | None = None, *, max_references: int = REFERENCES
 ) -> Rows:
-    """`n` unlabelled rows, each adding most to the coverage; ties go to the lowest row.
+    """`n` unlabelled rows, each of which adds most to the coverage; ties go to the lowest row.
 
-    Labelled rows count as picked. When nothing is left to gain, the rows farthest from everything picked follow.
+    Labelled rows count as picked. If no row adds anything, the rows farthest from all picks follow.
     """
     reference = sample(np.arange(len(pool.Z)), max_references, pool.rng)
     u = np.ones(len(reference)) if weight is None else weight[reference]
@@ -152,7 +152,7 @@ def greedy_coverage(
 
 
 class Coverage:
-    """The largest similarity of each reference row to the picks so far; `weight` is u(x)."""
+    """The largest similarity of each reference row in R to the picks so far; `weight` is u(x)."""
 
     def __init__(self, R: Array, weight: Array, kernel: Kernel) -> None:
         self.R, self.weight, self.kernel = R, weight.astype(R.dtype), kernel
@@ -183,7 +183,7 @@ def soften(p: Scores, temperature: float) -> Scores:
 def temperature(pool: Pool) -> float:
     """The temperature with the smallest calibration error on held-out labels.
 
-    It is 1 if there are too few labels, and for a model that knows rows by number, which cannot be fitted anew.
+    It is 1 if there are too few labels, or if the model cannot be refitted because it identifies rows by number.
     """
     n = len(pool.labels)
     order = pool.rng.permutation(n)
@@ -205,7 +205,7 @@ def calibration_error(confidence: Scores, correct: Array) -> float:
 
 
 def _smallest_gap(A: Array) -> float:
-    """The smallest distance between different rows of A; 0 if there are no two."""
+    """The smallest distance above 0 between rows of A; 0 if there is none."""
     if len(A) < 2:
         return 0.0
     squared = by_blocks(A, A, lambda block, _: np.where(block > 1e-6, block, np.inf).min(axis=1))

@@ -1,4 +1,4 @@
-"""Strategies that train a network of their own, VAAL and CDAL + RL. Torch is imported when they run."""
+"""Strategies that train their own network: VAAL and CDAL + RL. Torch is imported when they run."""
 
 from typing import Any
 
@@ -12,16 +12,17 @@ from .uncertainty import Scored
 
 
 class VAAL(Scored):
-    """Rows that a discriminator, trained against a variational autoencoder, separates most clearly from labelled ones.
+    """Rows that a discriminator, trained against a variational autoencoder, finds least likely to be labelled.
 
     Proposed by Sinha, Ebrahimi and Darrell (2019).
 
     image_shape : (channels, height, width), at most 32 × 32 pixels, if rows of X are images: the autoencoder is then
-        convolutional. Otherwise it is a small dense one on scaled features.
-    iterations : batches of 128. None takes a tenth of the pool, but 500 to 5,000 on a GPU and 50 to 500 without one.
-    beta : weight of the autoencoder's KL term, per code and dimension; the squared error is per value
-    adversary : λ, the weight of deceiving the discriminator
-    channels : channels of the convolutions. None takes the paper's (128, 256, 512, 1024).
+        convolutional. Otherwise it is a small dense network on scaled features.
+    iterations : training steps on batches of 128 labelled and 128 unlabelled rows. None: a tenth of the number of rows,
+        within 500 to 5,000 on a GPU and 50 to 500 on a CPU.
+    beta : weight of the autoencoder's KL term, averaged over dimensions; the squared error is averaged over values
+    adversary : λ, the weight of the adversarial loss
+    channels : channels of the convolutions. None: the paper's (128, 256, 512, 1024)
     """
 
     name, title = "vaal", "VAAL"
@@ -42,11 +43,11 @@ class VAAL(Scored):
 
 
 class CDALReinforced(Strategy):
-    """Diverse predictions, picked by a Bi-LSTM that reads class probabilities and learns by REINFORCE.
+    """Rows with diverse predictions, picked by a Bi-LSTM that reads class probabilities and is trained by REINFORCE.
 
-    Proposed by Agarwal et al. (2020). It is rewarded for picks whose predictions differ and that lie near all others;
-    the picks with the best reward of all epochs are kept. The pool is read in random chunks of at most 2,000 rows, each
-    with its share of the picks.
+    Proposed by Agarwal et al. (2020). The reward is high for picks whose predictions differ and are near those of all
+    rows. The picks of the epoch with the best reward are kept. The pool is read in random chunks of at most 2,000 rows,
+    each of which gives its share of the picks.
 
     epochs : passes over the pool
     """

@@ -21,18 +21,18 @@ DENSE = (128, 128)
 CODE = 32
 JUDGE = {"images": (512, 512), "vectors": (128, 128)}
 BATCH, RATE, VAE_STEPS = 128, 5e-4, 2
-ITERATIONS = {"cuda": (500, 5000), "cpu": (50, 500)}  # least and most; a tenth of the pool in between
+ITERATIONS = {"cuda": (500, 5000), "cpu": (50, 500)}  # bounds; in between, a tenth of the number of rows
 
 # CDAL
-CHUNK = 2000  # rows that are read as one sequence
-AT_ONCE = 10  # chunks in one batch of the network
+CHUNK = 2000  # rows in one sequence
+AT_ONCE = 10  # sequences in one batch
 HIDDEN = 256
 POLICY_RATE, DECAY, MILESTONE = 1e-2, 1e-5, 10  # of Adam; every MILESTONE epochs the rate falls to a tenth
 SMOOTHING = 1e-8
 
 
 class Vae(nn.Module):
-    """Codes are normal, with the mean and log variance that the encoder gives."""
+    """A variational autoencoder: codes are normal, and the encoder outputs their mean and log variance."""
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Vae(nn.Module):
         return mean, log_variance.clamp(-10, 10)
 
     def forward(self, x: torch.Tensor, beta: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """Mean codes, and the loss: squared error per value + β · KL per code and dimension."""
+        """Mean codes, and the loss: mean squared error of the values + β · mean KL term of the code dimensions."""
         mean, log_variance = self.encode(x)
         code = mean + torch.randn_like(mean) * (log_variance / 2).exp()
         kl = -0.5 * (1 + log_variance - mean.square() - log_variance.exp()).mean()
@@ -56,7 +56,7 @@ def likeness(
     iterations: int | None = None, beta: float = 1.0, adversary: float = 1.0, channels: tuple[int, ...] | None = None,
     *, seed: int = 0, batch: int = BATCH,
 ) -> npt.NDArray[np.float64]:  # fmt: skip
-    """The discriminator's probability that each row of X is a labelled one."""
+    """The discriminator's probability that a row is labelled, for each row of X."""
     least, most = ITERATIONS[DEVICE]
     A = torch.as_tensor(np.ascontiguousarray(X), dtype=torch.float32)
     A = (A if image_shape is None else as_images(A, image_shape)).to(DEVICE)
@@ -71,7 +71,7 @@ def likeness(
 
 
 def as_images(A: torch.Tensor, shape: tuple[int, int, int]) -> torch.Tensor:
-    """Rows as (channels, 32, 32), the smaller ones within a margin of zeros; pixels of mean 0 and deviation 1."""
+    """Rows as (channels, 32, 32): images are padded with zeros, then pixels get mean 0 and standard deviation 1."""
     channels, height, width = shape
     if channels * height * width != A.shape[1] or max(height, width) > SIDE:
         raise UserError(f"image_shape {shape} must be at most 32 × 32 and make up the {A.shape[1]} columns of the pool")
@@ -84,7 +84,7 @@ def train_vaal(
     A: torch.Tensor, known: torch.Tensor, iterations: int, beta: float, adversary: float, channels: tuple[int, ...],
     batch: int,
 ) -> tuple[Vae, nn.Module]:  # fmt: skip
-    """Train both networks in turn: two steps of the autoencoder, one of the discriminator."""
+    """Train both networks in turn: in each iteration, two steps of the autoencoder and one of the discriminator."""
     if A.ndim == 4:
         vae, judge = _convolutional(A.shape[1], channels), _layers((CODE, *JUDGE["images"], 1))
     else:
@@ -98,7 +98,7 @@ def train_vaal(
     real = torch.ones(2 * batch, 1, device=A.device)
     is_labeled = torch.cat([real[:batch], 1 - real[batch:]])
 
-    def sampled(rows: torch.Tensor) -> torch.Tensor:  # with replacement: twenty labels fill a batch, too
+    def sampled(rows: torch.Tensor) -> torch.Tensor:  # with replacement: there may be few labels
         return A[rows[torch.randint(len(rows), (batch,), device=A.device)]]
 
     for _ in range(iterations):
@@ -149,12 +149,12 @@ def _kaiming(module: nn.Module) -> None:
 
 
 def _half() -> Any:
-    """Half precision where it is faster."""
+    """Half precision (bfloat16) on a GPU, where it is faster."""
     return torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda")
 
 
 class Policy(nn.Module):
-    """Scores the rows of sequences: the larger, the more probably they are picked."""
+    """A Bi-LSTM that scores the rows of sequences; a row with a larger score is more likely to be picked."""
 
     def __init__(self, columns: int) -> None:
         super().__init__()
@@ -167,7 +167,7 @@ class Policy(nn.Module):
 
 
 class Chunk:
-    """Rows that are read together, how many of them to pick (`share`), and the picks with the best reward so far."""
+    """Rows of one sequence, how many of them to pick (`share`), and the picks with the best reward so far."""
 
     def __init__(self, P: torch.Tensor, share: int) -> None:
         self.P, self.share = P, share
@@ -175,7 +175,7 @@ class Chunk:
         self.baseline = 0.0
 
     def advantage(self, logits: torch.Tensor) -> float:
-        """By how much the reward of the highest logits exceeds the running mean of this chunk."""
+        """The reward of picking the highest logits, minus the running mean of this chunk's rewards."""
         picked = logits[: len(self.P)].topk(self.share).indices
         self.rewards.append(reward(self.P, picked))
         if self.rewards[-1] == max(self.rewards):
@@ -188,10 +188,10 @@ class Chunk:
 def diverse(
     P: npt.NDArray[np.float32], n: int, *, seed: int = 0, epochs: int = 10, chunk: int = CHUNK, at_once: int = AT_ONCE
 ) -> npt.NDArray[np.int64]:
-    """`n` rows of P, (rows, classes), whose probabilities differ and which lie near all others.
+    """`n` rows of P, (rows, classes), whose probabilities differ from each other and are near those of all rows.
 
-    Consecutive rows form chunks of at most `chunk`: shuffle them first. One policy reads all chunks; each has
-    its share of the picks, its own rewards and its own best epoch. Chunks without a share are left out.
+    Consecutive rows form chunks of at most `chunk` rows, so rows should be shuffled first. One policy reads all chunks.
+    Each chunk has its share of the picks, its own rewards and its own best epoch. Chunks without a share are left out.
     """
     parts = np.array_split(np.arange(len(P)), -(-len(P) // chunk))[:n]
     shares = n // len(parts) + (np.arange(len(parts)) < n % len(parts))
@@ -206,7 +206,7 @@ def diverse(
 
 
 def train_policy(chunks: list[Chunk], epochs: int, at_once: int = AT_ONCE) -> None:
-    """REINFORCE: an action becomes more probable the more an epoch's reward exceeds the usual one."""
+    """REINFORCE: actions become more probable in proportion to how far the reward exceeds its running mean."""
     policy = Policy(chunks[0].P.shape[1]).to(chunks[0].P.device)
     optimizer = torch.optim.Adam(policy.parameters(), lr=POLICY_RATE, weight_decay=DECAY)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, MILESTONE)
@@ -216,7 +216,7 @@ def train_policy(chunks: list[Chunk], epochs: int, at_once: int = AT_ONCE) -> No
             group = chunks[at : at + at_once]
             sequences = nn.utils.rnn.pad_sequence([chunk.P for chunk in group], batch_first=True)
             logits = policy(sequences)
-            # as published, the reward is that of the largest probabilities, whatever actions were drawn
+            # as published, the reward is that of the most probable rows, not of the actions drawn below
             advantage = logits.new_tensor([chunk.advantage(row) for chunk, row in zip(group, logits, strict=True)])
             actions = torch.bernoulli(logits.detach().sigmoid())
             taken = -binary_cross_entropy_with_logits(logits, actions, reduction="none").mean(dim=1)

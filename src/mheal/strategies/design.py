@@ -1,4 +1,4 @@
-"""Experimental design: TED and support points choose rows by their features alone, before there are labels."""
+"""Experimental design: TED and support points pick rows by their features alone, so labels are not needed."""
 
 from typing import Literal
 
@@ -11,9 +11,9 @@ from .common import REFERENCES, by_blocks, fill_with_farthest, median_distance, 
 
 
 class SupportPoints(Strategy):
-    """Rows whose distribution is as close to the pool's as possible, by the energy distance (Mak and Joseph 2018).
+    """Rows whose distribution is close to the pool's in terms of the energy distance (Mak and Joseph 2018).
 
-    With m rows labelled or picked, the next pick has the smallest E‖x − s‖ − Σ_j‖s_j − s‖ / (m + 1): near the pool,
+    With m rows labelled or picked, the next pick minimises E‖x − s‖ − Σ_j‖s_j − s‖ / (m + 1): it is near the pool and
     far from the other picks.
     """
 
@@ -39,12 +39,12 @@ class SupportPoints(Strategy):
 class TED(Strategy):
     """Transductive experimental design: rows from which ridge regression best reconstructs all others.
 
-    Proposed by Yu, Bi and Tresp (2006). Each pick explains most of what the labelled and picked rows leave unexplained.
+    Proposed by Yu, Bi and Tresp (2006). Each pick most reduces the error that labelled and earlier picked rows leave.
 
-    kernel : "rbf" is exp(−‖x − y‖²/2σ²). "linear" sees all rows of a large pool.
+    kernel : "rbf" is exp(−‖x − y‖²/2σ²). "linear" uses all rows, also of a large pool.
     ridge : λ, the penalty of the regression
-    sigma : σ of "rbf"; None takes the median distance between rows
-    max_rows : with "rbf" a larger pool is reduced to a sample of this many rows, at most half of them labelled
+    sigma : σ of "rbf"; None: the median distance between rows
+    max_rows : with "rbf", a larger pool is replaced by a sample of this many rows, at most half of them labelled
     """
 
     name, title = "ted", "TED"
@@ -80,10 +80,10 @@ class TED(Strategy):
 
 
 class Kernel:
-    """Row j of a kernel matrix K scores ‖K_·j‖² / (K_jj + λ), and picking it subtracts K_·j K_j· / (K_jj + λ) from K.
+    """A kernel matrix K. The score of row j is ‖K_·j‖² / (K_jj + λ); a pick subtracts K_·j K_j· / (K_jj + λ) from K.
 
-    Column lengths and the diagonal are updated with one product K·k a pick. The deflated K itself, K − V Vᵀ, is never
-    formed.
+    Each pick takes one product K·k to update column lengths and the diagonal. The deflated matrix, K − V Vᵀ, is not
+    computed.
     """
 
     def __init__(self, K: Array, ridge: float) -> None:
@@ -91,11 +91,11 @@ class Kernel:
         self.diagonal, self.lengths = K.diagonal().copy(), np.einsum("ij,ij->i", K, K)  # lengths are squared
 
     def scores(self) -> Array:
-        """How much of all rows each row would explain."""
+        """The reduction of the error over all rows that each row would bring."""
         return self.lengths / (self.diagonal + self.ridge)
 
     def deflate(self, row: int) -> None:
-        """Subtract what this row explains."""
+        """Update K, its diagonal and its column lengths for a pick."""
         k, scale = self._column(row), self.diagonal[row] + self.ridge
         self.lengths += (k / scale) * (k * (k @ k) / scale - 2 * self._product(k))
         self.diagonal -= k * k / scale
@@ -104,20 +104,20 @@ class Kernel:
         self._remember(row, k, scale)
 
     def _column(self, row: int) -> Array:
-        """K_·j, deflated."""
+        """Column j of the deflated K."""
         return self.K[row] - self.V[:, row] @ self.V
 
     def _product(self, k: Array) -> Array:
-        """K k, deflated."""
+        """The product of the deflated K with k."""
         return self.K @ k - (self.V @ k) @ self.V
 
     def _remember(self, row: int, k: Array, scale: float) -> None:
-        """Deflate K by k kᵀ / scale."""
+        """Subtract k kᵀ / scale from K."""
         self.V = np.vstack([self.V, k / np.sqrt(scale)])
 
 
 class Linear(Kernel):
-    """K = X A Xᵀ, of which only the small matrix A is deflated."""
+    """K = X A Xᵀ: only the small matrix A is updated."""
 
     def __init__(self, X: Array, ridge: float) -> None:
         self.X, self.A, self.ridge = X.astype(np.float64), np.eye(X.shape[1]), ridge

@@ -1,4 +1,4 @@
-"""Batches that differ as the model sees them: BADGE by gradients, CDAL and GEN by predictions."""
+"""Batches that are diverse to the model: BADGE compares gradients, CDAL and GEN compare predictions."""
 
 from typing import Literal
 
@@ -11,16 +11,15 @@ from ..strategy import Pool, Rows, Scores, Strategy
 from ..uncertainty import Model, margins, probabilities
 from .common import REFERENCES, by_blocks, nearest_distance, sample
 
-SMOOTHING = 1e-8  # added to probabilities: a 0 would be infinitely far from everything else
+SMOOTHING = 1e-8  # added to probabilities, since the divergence from a probability of 0 is infinite
 
 
 class BADGE(Strategy):
-    """k-means++ on the gradients that the predicted labels would cause in a linear last layer.
+    """k-means++ on the gradients of the loss in a linear last layer, with predicted classes as labels.
 
-    Proposed by Ash et al. (2020). The gradient is (p − e_ŷ) ⊗ z. z is the model's `row_embedding`, or the scaled
-    features for a model without one, and a 1. The first pick has the largest gradient; then rows are drawn with
-    probability ∝ squared distance to the nearest pick. Rows without a gradient, of which the model is certain, come
-    last.
+    Proposed by Ash et al. (2020). The gradient is (p − e_ŷ) ⊗ z, where z is the model's `row_embedding`, or the scaled
+    features if it has none, with a 1 appended. The first pick has the largest gradient; then rows are drawn with
+    probability ∝ squared distance to the nearest pick. Rows of gradient 0, of which the model is certain, come last.
     """
 
     name, title = "badge", "BADGE"
@@ -42,7 +41,7 @@ class BADGE(Strategy):
         nearest = np.where(norm2 > 0, np.inf, 0.0)
         while len(picked) < n:
             i = picked[-1]
-            # ‖g − g'‖² = ‖a‖²‖z‖² + ‖a'‖²‖z'‖² − 2 (a·a')(z·z'): no gradient is ever formed
+            # ‖g − g'‖² = ‖a‖²‖z‖² + ‖a'‖²‖z'‖² − 2 (a·a')(z·z'), so gradients are not computed
             nearest = np.minimum(nearest, np.maximum(norm2 + norm2[i] - 2 * (a @ a[i]) * (z @ z[i]), 0))
             nearest[picked] = 0
             if nearest.sum() == 0:  # only duplicates of picks and rows without gradient are left
@@ -54,7 +53,7 @@ class BADGE(Strategy):
 
 
 class CDALCoreSet(Strategy):
-    """Farthest-first traversal of the predictions, by symmetric KL divergence between class probabilities.
+    """Farthest-first traversal on predictions, with the symmetric KL divergence between class probabilities.
 
     Proposed by Agarwal et al. (2020). If nothing is labelled, the first pick is random.
     """
@@ -87,7 +86,7 @@ class SymmetricKL:
         self.negentropy = np.einsum("ij,ij->i", P, self.both[:, self.classes :])
 
     def to(self, row: int) -> Scores:
-        """From every row to this one."""
+        """The divergence of every row from this one."""
         cross = self.both @ np.roll(self.both[row], self.classes)  # Σ p log q + Σ q log p
         return np.maximum((self.negentropy + self.negentropy[row] - cross) / 2, 0)
 
@@ -95,13 +94,13 @@ class SymmetricKL:
 class GEN(Strategy):
     """Rows with the smallest β·(p₁ − p₂)·exp(d²) + similarity to labelled rows − similarity to the pool.
 
-    Proposed by Du et al. (2017). d is the distance to the nearest support vector (to the nearest labelled row, if the
-    model has none). All distances are between probability vectors; the similarity is exp(−‖p − q‖²). A batch is picked
-    one by one, and each pick counts as labelled from then on.
+    Proposed by Du et al. (2017). d is the distance to the nearest support vector, or to the nearest labelled row if the
+    model has none. All distances are between probability vectors; the similarity is exp(−‖p − q‖²). Rows are picked one
+    by one, and each pick then counts as labelled.
 
     beta : weight of the uncertainty
-    weights : weights of the two similarities. "mmd" derives them from the maximum mean discrepancy. "published" is
-        those of a known implementation, which follows the density alone while labels are few.
+    weights : weights of the two similarities. "mmd" derives them from the maximum mean discrepancy. "published" are
+        those of a known implementation, by which picks follow the density alone while there are few labels.
     """
 
     name, title = "gen", "GEN"

@@ -1,4 +1,4 @@
-"""Hierarchical sampling: labels decide how far down a cluster tree to go."""
+"""Hierarchical sampling: a cluster tree is split as far as the labels justify."""
 
 import numpy as np
 from scipy.cluster.hierarchy import ClusterNode, linkage, to_tree
@@ -9,14 +9,14 @@ from .common import fill_with_farthest, sample
 
 
 class Hierarchical(Strategy):
-    """Random rows from those clusters of a Ward tree whose majority label is uncertain (Dasgupta and Hsu 2008).
+    """Random rows from the clusters of a Ward tree whose majority label is uncertain (Dasgupta and Hsu 2008).
 
-    The labels give each node bounds on its label shares. A node is split if its children are purer and its own
-    majority is clear enough. Rows are drawn from the resulting clusters with probability ∝ size · (1 − lower bound of
-    the majority's share). Without labels it is random sampling.
+    The labels give bounds on the share of each label in each node. A node is split if its majority is clear enough and
+    its children are purer. Rows are drawn from the resulting clusters with probability ∝ size · (1 − lower bound of the
+    majority's share). Without labels it is random sampling.
 
-    beta : how clear a majority has to be: the larger, the sooner a node may be split
-    max_rows : the tree of a larger pool is that of a sample of this many rows, at most half of them labelled
+    beta : how clear a majority must be: with a larger value, nodes are split sooner
+    max_rows : in a larger pool, the tree is built on a sample of this many rows, at most half of them labelled
     """
 
     name, title = "hierarchical", "Hierarchical"
@@ -39,7 +39,7 @@ class Hierarchical(Strategy):
         nodes = bounds.pruning()
         members = [np.array(bounds.tree[node].pre_order()) for node in nodes]
         unseen = [pool.rng.permutation(leaves[seen[leaves] < 0]) for leaves in members]
-        weight = np.maximum([*map(len, members)] * bounds.impurity[nodes], 1e-9)  # pure clusters come last
+        weight = np.maximum([*map(len, members)] * bounds.impurity[nodes], 1e-9)  # pure clusters are drawn from last
         left = np.array([len(leaves) for leaves in unseen])
         picked = []
         for _ in range(min(n, int(left.sum()))):
@@ -56,7 +56,7 @@ def ward_tree(Z: Array) -> list[ClusterNode]:
 
 
 class LabelBounds:
-    """Bounds on each node's label shares, and which nodes to split, from the labels seen of the leaves (−1: none)."""
+    """Bounds on label shares of each node, and the nodes to split, from the known labels of leaves (−1: unknown)."""
 
     def __init__(self, tree: list[ClusterNode], seen: Rows, n_classes: int, beta: float) -> None:
         self.tree, merges = tree, tree[len(seen) :]
@@ -70,18 +70,18 @@ class LabelBounds:
         some = np.maximum(total, 1)
         p = counts / some
         slack = (1 - total / size) * (1 / some + np.sqrt(p * (1 - p) / some))
-        # Labels that were seen are certain, whatever the others turn out to be.
+        # Known labels bound the shares for certain: at least counts / size, at most 1 − those of other classes / size.
         lower = np.where(total > 0, np.maximum(p - slack, counts / size), 0)
         upper = np.where(total > 0, np.minimum(p + slack, 1 - (total - counts) / size), 1)
 
         rest = np.sort(1 - upper, axis=1)  # the other label that could be most frequent is the smallest 1 − upper
         others = np.where(np.arange(n_classes) == (1 - upper).argmin(axis=1)[:, None], rest[:, 1:2], rest[:, :1])
         admissible = 1 - lower < beta * others
-        admissible |= (total == size) & (counts == counts.max(axis=1, keepdims=True))  # all seen
+        admissible |= (total == size) & (counts == counts.max(axis=1, keepdims=True))  # all labels known
         best = np.where(admissible, p, -1).argmax(axis=1)
         every = np.arange(len(best))
         clear = admissible[every, best]
-        self.impurity = np.where(clear, 1 - lower[every, best], 1.0)  # upper bound, of the majority label
+        self.impurity = np.where(clear, 1 - lower[every, best], 1.0)  # upper bound on the share of other labels
 
         self.error = np.where(clear, 1 - p[every, best], 1.0)
         self.split = np.zeros(len(tree), bool)
@@ -91,7 +91,7 @@ class LabelBounds:
                 self.split[node.id], self.error[node.id] = True, below
 
     def pruning(self) -> Rows:
-        """The nodes where splitting from the root ends; together they hold every leaf once."""
+        """The nodes at which splitting from the root ends. Each leaf is in one of them."""
         open_nodes, nodes = [self.tree[-1]], []
         while open_nodes:
             node = open_nodes.pop()

@@ -1,4 +1,4 @@
-"""ALDR+ and SPAL: uncertain rows (kernel ridge regression) that represent the pool (maximum mean discrepancy)."""
+"""ALDR+ and SPAL: rows that are uncertain by kernel ridge regression, and representative by mean discrepancy (MMD)."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -23,13 +23,13 @@ class ALDR(Strategy):
     """Uncertain and representative rows by a semi-supervised classifier; ALDR+ (Gu et al. 2021).
 
     Reconstructed from the abstract; the full text was not available. The classifier is one-vs-rest kernel ridge
-    regression. Unlabelled rows get the class they are predicted as, in the proportions of the labels, and it is
-    fitted again, until nothing changes. Uncertainty f² + 2|f| (with several classes f is half the margin) and
-    representativeness are both scaled to [0, 1]; a batch is picked one by one.
+    regression. Unlabelled rows get the predicted classes, in the proportions of the labels, and the classifier is
+    refitted, until nothing changes or ten times. Certainty f² + 2|f|, where f is half the margin with several
+    classes, and redundancy are scaled to [0, 1]. Rows with the smallest weighted sum are picked one by one.
 
     beta : weight of representativeness, between 0 and 1
-    unlabeled_weight : weight of an unlabelled row in the classifier; a labelled row has 1
-    max_rows : at most this many candidates and this many labelled rows take part; more are sampled
+    unlabeled_weight : weight of an unlabelled row in the classifier; a labelled row has weight 1
+    max_rows : at most this many candidates and this many labelled rows are used; more are sampled
     """
 
     name, title = "aldr", "ALDR+ (reconstructed)"
@@ -44,11 +44,11 @@ class ALDR(Strategy):
 
     def _pick(self, pool: Pool, n: int) -> Rows:
         blocks = KernelBlocks(pool, self.max_rows)
-        uncertainty = minmax_scale(label_cost(semi_supervised(blocks, self.unlabeled_weight)))
+        certainty = minmax_scale(label_cost(semi_supervised(blocks, self.unlabeled_weight)))
         picked: list[int] = []
         for _ in range(min(n, len(blocks.candidates))):
             redundancy = minmax_scale(blocks.redundancy(1, picked))
-            score = (1 - self.beta) * uncertainty + self.beta * redundancy
+            score = (1 - self.beta) * certainty + self.beta * redundancy
             score[picked] = np.inf
             picked.append(int(score.argmin()))
         return fill_with_farthest(pool, blocks.candidates[picked], n)
@@ -57,8 +57,8 @@ class ALDR(Strategy):
 class KernelBlocks:
     """Blocks of the kernel exp(−‖x − y‖²/d) between labelled rows (L) and candidates (U), and the classes Y as ±1.
 
-    d is the number of columns: a typical exponent on standardised columns is then −2. Of more than `max_rows` labelled
-    rows or candidates, a sample takes part.
+    d is the number of columns, so a typical exponent is −2 on standardised columns. If there are more than `max_rows`
+    labelled rows or candidates, a sample is used.
     """
 
     def __init__(self, pool: Pool, max_rows: int = 2000) -> None:
@@ -70,9 +70,9 @@ class KernelBlocks:
         self.Y = label_binarize(labels, classes=np.unique(labels), neg_label=-1).astype(np.float64)  # one-vs-rest
 
     def redundancy(self, batch: int, picked: Sequence[int] = ()) -> Array:
-        """Similarity of each candidate to the labelled rows minus that to the others: small for representative rows.
+        """Similarity of each candidate to the labelled rows minus its similarity to the others; low if representative.
 
-        This is the linear term of the maximum mean discrepancy between the pool and the labelled rows together with a
+        It is the linear term of the maximum mean discrepancy between the pool and the union of the labelled rows and a
         batch. The candidates `picked` count as labelled.
         """
         near = self.UU[:, list(picked)].sum(axis=1)
@@ -82,7 +82,7 @@ class KernelBlocks:
 
 
 def label_cost(F: Array) -> Array:
-    """f² + 2|f|, the largest loss that a row's label can cause, up to a constant; f is half the margin."""
+    """f² + 2|f|, the largest squared loss (y − f)² for a label y = ±1, up to a constant; f is half the margin."""
     f = np.abs(F[:, 0]) if F.shape[1] == 1 else margins(F) / 2
     return f**2 + 2 * f
 
@@ -99,7 +99,7 @@ def semi_supervised(blocks: KernelBlocks, unlabeled_weight: float) -> Array:
     sides = np.zeros_like(F)
     for _ in range(SELF_TRAINING):
         last, sides = sides, np.full_like(F, -1.0)
-        for column, share in enumerate((blocks.Y > 0).mean(axis=0)):  # as many on each side as among the labels
+        for column, share in enumerate((blocks.Y > 0).mean(axis=0)):  # the classes keep their shares of the labels
             sides[np.argsort(-F[:, column], kind="stable")[: round(share * u)], column] = 1.0
         if np.array_equal(sides, last):
             break
@@ -112,14 +112,14 @@ class SPAL(Strategy):
 
     minimise Σ_L (y − f)² + Σ_U v w (f² + 2|f|) + γ‖θ‖² + μ·MMD²(labelled + w, pool) + λ (½‖v‖² − Σ v), v·w = n
 
-    Kernel ridge regression θ, selection w and easiness v are solved in turn; the largest w·v are picked. The published
-    form is for two classes. With more, ours is a heuristic: the regression penalises each of its one-vs-rest columns,
-    while w and v take half the margin for f.
+    Kernel ridge regression θ, selection w and easiness v are optimised in turn; the rows with the largest w·v are
+    picked. The published method is for two classes. With more, this is a heuristic: the regression penalises each of
+    its one-vs-rest columns, while w and v use half the margin as f.
 
     mu : μ, the weight of representativeness
-    pace : λ = pace[0] + pace[1]·labels: the larger λ, the harder the rows that may be picked
-    max_rows : at most this many candidates and this many labelled rows take part; more are sampled
-    max_steps : at most this many steps of each inner solver, which is then less exact. None takes 300 and 1,000.
+    pace : λ = pace[0] + pace[1]·labels; with a larger λ, harder rows may be picked
+    max_rows : at most this many candidates and this many labelled rows are used; more are sampled
+    max_steps : largest number of steps of each inner solver; few steps are less exact. None: 300 and 1,000
     """
 
     name, title = "spal", "SPAL"
@@ -149,7 +149,7 @@ class SPAL(Strategy):
 
 
 class Alternation:
-    """The three unknowns: selection w and easiness v of each candidate, coefficients theta of the regression."""
+    """The variables of SPAL: selection w and easiness v of each candidate, coefficients theta of the regression."""
 
     def __init__(self, blocks: KernelBlocks, batch: int, mu: float, pace: float, max_steps: int | None = None) -> None:
         self.descent_steps, self.admm_steps = max_steps or DESCENT_STEPS, max_steps or ADMM_STEPS
@@ -163,7 +163,7 @@ class Alternation:
     def update_selection(self) -> None:
         """w: accelerated projected gradient descent of ½wᵀ(½μK)w + qᵀw over 0 ≤ w ≤ 1, v·w = batch."""
         q = self.mu * self.blocks.redundancy(self.batch) + self.v * self.cost
-        step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem is solved by one long step
+        step = 1 / max(self.curvature, 1e-4 * float(np.ptp(q)), 1e-12)  # a linear problem takes one long step
         ahead, t = self.w, 1.0
         for _ in range(self.descent_steps):
             some = np.flatnonzero(ahead)  # most of w is 0 after a few steps
@@ -171,7 +171,7 @@ class Alternation:
             curve = ahead[some] @ self.quadratic[some] if few else self.quadratic @ ahead
             new = project(ahead - step * (curve + q), self.v, self.batch)
             moved = float(np.abs(new - self.w).max())
-            if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: start it anew
+            if (ahead - new) @ (new - self.w) > 0:  # the momentum points uphill: restart it
                 t = 1.0
             longer = (1 + sqrt(1 + 4 * t * t)) / 2
             ahead, self.w, t = new + (t - 1) / longer * (new - self.w), new, longer
@@ -179,11 +179,11 @@ class Alternation:
                 break
 
     def update_easiness(self) -> None:
-        """v: a row is the easier, the further its cost is below λ."""
+        """v: a row is easier if its selection times its cost is smaller in relation to λ."""
         self.v = np.clip(1 - self.w * self.cost / self.pace, 0, 1)
 
     def update_regression(self, weight: Array | None = None) -> None:
-        """θ: ridge regression in which selected rows pull f to 0, by ADMM with z = f on them."""
+        """θ: ridge regression with a penalty that pulls f of selected rows to 0, by ADMM with z = f on these rows."""
         weight = self.w * self.v if weight is None else weight
         LL, Y = self.blocks.LL, self.blocks.Y
         active = np.flatnonzero(weight > 1e-3)
@@ -208,7 +208,7 @@ class Alternation:
 
 
 def project(x: Array, v: Array, total: float) -> Array:
-    """The nearest w with 0 ≤ w ≤ 1 and v·w = total; without the sum where it cannot be reached."""
+    """The w nearest to x with 0 ≤ w ≤ 1 and, if it can be met, v·w = total."""
     usable = v > 1e-6
     if v[usable].sum() <= total:
         return np.clip(x, 0, 1)

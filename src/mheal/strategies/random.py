@@ -30,7 +30,7 @@ class Stratified(Strategy):
 
     Labelled rows count towards their cluster's share.
 
-    n_clusters : number of clusters; None chooses it from the size of the pool
+    n_clusters : number of clusters; None: one for every hundred rows, at most 32
     """
 
     name, title = "stratified", "Stratified random"
@@ -48,7 +48,7 @@ class Stratified(Strategy):
         free = pool.rng.permutation(pool.unlabeled)
         free = free[np.argsort(labels[free], kind="stable")]  # clusters together, in random order within each
         own = labels[free]
-        # The r-th row of a cluster has its turn at (r + a random start) / size: every prefix is in proportion.
+        # The r-th row of a cluster is picked at time (r + a random offset) / size, so every prefix is proportional.
         turn = (labeled[own] + ranks(own) + pool.rng.random(k)[own]) / size[own]
         rows = free[np.argsort(turn, kind="stable")][:n]
         return replace(Selection.of(rows), cluster=labels[rows])

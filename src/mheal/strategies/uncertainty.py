@@ -1,4 +1,4 @@
-"""Uncertainty sampling: the rows of which a model, or a committee of models, is least certain."""
+"""Uncertainty sampling: rows about which a model, or a committee of models, is least certain."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ class Scored(Strategy):
 
     @abstractmethod
     def _scores(self, pool: Pool, rows: Rows) -> Scores:
-        """The score of each of these rows: the larger, the sooner it is picked."""
+        """The score of each of these rows; rows with larger scores are picked first."""
 
 
 class Margin(Scored):
     """Rows with the smallest margin p₁ − p₂ between the two most probable classes (Scheffer et al. 2001).
 
-    For a model without probabilities the margin is that of its decision values.
+    If the model has no probabilities, its decision values are used instead.
     """
 
     name, title = "margin", "Margin"
@@ -69,8 +69,8 @@ class Entropy(Scored):
 class QueryByCommittee(Scored):
     """Rows with the largest entropy of the votes of a committee (Seung et al. 1992).
 
-    The members are logistic regressions, each fitted on a resample of the labels. Votes tie often: among equals the
-    larger entropy of the mean probabilities comes first.
+    The members are logistic regressions, each fitted on a resample of the labels. Ties, which are frequent, are broken
+    by the entropy of the mean probabilities.
 
     members : size of the committee
     """
@@ -87,15 +87,15 @@ class QueryByCommittee(Scored):
         for p in committee(pool, rows, self.members):
             votes[np.arange(len(rows)), p.argmax(axis=1)] += 1 / self.members
             mean += p / self.members
-        # Entropies of votes differ by far more than a billionth, so the second term only breaks ties.
+        # Different entropies of votes differ by far more than 1e-9, so the second term only breaks ties.
         return entr(votes).sum(axis=1) + 1e-9 * entr(mean).sum(axis=1)
 
 
 def committee(pool: Pool, rows: Rows, members: int) -> Iterator[Scores]:
-    """Class probabilities of these rows, (rows, classes), from one member after the other.
+    """Yield the class probabilities of these rows, (rows, classes), by each member of the committee.
 
-    Every resample holds at least one row of each class, so all members know all classes. If all labels are of one
-    class, so is every prediction.
+    Every resample has at least one row of each class, so all members predict all classes. With labels of one class,
+    every probability is 1.
     """
     from sklearn.linear_model import LogisticRegression
 

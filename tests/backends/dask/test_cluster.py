@@ -1,4 +1,4 @@
-"""Which cluster works, and what happens when it loses a worker."""
+"""Which Dask cluster is used, and what happens if it loses a worker."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def test_our_own_cluster_is_reached_from_this_machine_only(monkeypatch):
 
 
 def listening_at(process):
-    """The addresses, in hexadecimal, on which a process waits for connections."""
+    """The addresses, in hexadecimal, at which a process listens."""
     links = (os.path.realpath(link) for link in Path(f"/proc/{process}/fd").iterdir())
     sockets = {link.rpartition("[")[2][:-1] for link in links if "socket:[" in link}
     lines = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""A table in memory, one that is streamed and one on a cluster have the same features, ids and refusals."""
+"""A table has the same features, ids and errors whether it is read in memory, streamed, or read on a cluster."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""A Dask array gives the picks that the same rows give in memory."""
+"""The picks from a Dask array are those from the same rows in memory."""
 
 import numpy as np
 import pytest

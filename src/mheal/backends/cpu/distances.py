@@ -1,8 +1,7 @@
-"""The squared distance of this backend, for arrays; its twin for kernels is `lazy_scores.distance2`.
+"""Squared distances between the rows of arrays. `lazy_scores.distance2` does the same inside kernels.
 
-Everything that needs a squared distance on the CPU calls one of them. Only kernels that compare a block of rows with a
-block of points write |a|² + |b|² − 2aᵀb out themselves, around a product by BLAS, and take differences where that
-cancels.
+All CPU code calls one of these functions, except kernels that compare a block of rows with a block of points. Those
+compute |a|² + |b|² − 2aᵀb around a BLAS product, and sum squared differences for pairs where that formula cancels.
 """
 
 from typing import Any
@@ -17,17 +16,16 @@ BLOCK = 1 << 22  # numbers in one temporary
 def squared_distances(A: Floats, B: Floats, b: Floats | None = None) -> Floats:
     """|a − b|² of every row of A and every row of B, (len(A), len(B)), by one matrix product; at least 0.
 
-    `b` may hold the |b|² already. Where rows nearly coincide, rounding of |a|² + |b|² shows; `exact_squared_distances`
-    computes those pairs again.
+    `b` may hold |b|². Distances between nearly equal rows are inaccurate: see `exact_squared_distances`.
     """
     out = _by_product(A, B, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B) if b is None else b)
     return np.maximum(out, 0, out=out)
 
 
 def exact_squared_distances(A: Floats, B: Floats, b: Floats | None = None) -> npt.NDArray[np.float64]:
-    """The same in float64, with pairs so close that |a|² + |b|² − 2aᵀb loses its digits computed by differences.
+    """The same in float64. Pairs so close that |a|² + |b|² − 2aᵀb loses its digits are computed by differences.
 
-    Rows which differ by rounding alone are at exactly 0.
+    The distance is exactly 0 for rows that differ only by rounding.
     """
     a = np.einsum("ij,ij->i", A, A)
     b = np.einsum("ij,ij->i", B, B) if b is None else b

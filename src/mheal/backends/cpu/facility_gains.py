@@ -1,8 +1,8 @@
-"""The loops behind facility location: how similar rows of a pool are, and what a pick would add.
+"""The loops of facility location: similarities between rows of a pool, and the gain of each pick.
 
-Two rows are mutual neighbours within a share of the pool if each is among that share of the rows which is nearest to
-the other. Their similarity is the sum of `STEPS` over the shares for which they are. That is −log(P + 0.002) in steps,
-but for a factor and a constant, where P is the smallest such share.
+Two rows are mutual neighbours at a share if each is among that share of the pool's rows nearest to the other. Their
+similarity is the sum of `STEPS` over the shares at which they are. It approximates −log(P + 0.002) by steps, up to a
+factor and a constant, where P is the smallest such share.
 """
 
 from typing import Any
@@ -19,16 +19,16 @@ Floats = npt.NDArray[np.float32]
 SHARES = 2.0 ** (-np.arange(1, 37) / 4)  # 0.84, 0.71, 0.59, 1/2, … 1/512
 FINE = 0.002  # smaller shares count less
 STEPS = np.round(64 * SHARES / (SHARES + FINE)).astype(np.float32)  # whole numbers: sums of similarities are exact
-ROUNDING = 1e-5  # of squared distances and squared lengths in float32, relatively
+ROUNDING = 1e-5  # relative rounding error of squared distances and squared lengths in float32
 ROWS = 256  # whose distances are in cache together
-TASK = 1 << 20  # similarities that one thread looks at in one task
+TASK = 1 << 20  # similarities that one thread reads in one task
 BLOCK = 512  # numbers summed in float32 before float64 takes over
 
 
 def neighbourhoods(A: Floats, B: Floats) -> tuple[Floats, Floats]:
     """Squared distances from each row of A to each of B, and those within which each share of B lies.
 
-    The second array is (shares, len(A)). Distances that are equal but for rounding are within the same share.
+    The second array is (shares, len(A)). Distances that differ only by rounding are within the same share.
     """
     A_norm2, B_norm2 = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
     places = np.ceil(len(B) * SHARES).astype(int) - 1

@@ -1,10 +1,10 @@
-"""Passes of spherical k-means over rows in memory: exact, with bounds that skip rows, and quantized rows that go first.
+"""Passes of spherical k-means over rows in memory. Results are exact; bounds and quantized rows save most of the work.
 
-Rows need not be unit: a row's cosine is its dot product times `inverse_norm`; rows of length 0 carry no weight. Each
-row keeps an upper bound on the chord to its own centre and a lower bound on the chord to every other one (Hamerly
-2010). When centres move, the bounds move by the same chord, and a row whose own centre is still nearer than any other
-can be is not even read. Where most rows of a block must be looked at, their copies in 16 bits are, memory allowing, and
-the rows themselves only if these leave two centres possible. Sums are corrected only for rows that changed hands.
+Rows need not have unit length: a cosine is a dot product times `inverse_norm`, and rows of length 0 have no weight.
+Each row has an upper bound on the chord to its own centre and a lower bound on the chord to all others (Hamerly 2010).
+When centres move, the bounds change by the chord moved. A row is skipped while its bounds show that its centre is still
+the nearest. If over a quarter of a block cannot be skipped, the 16-bit copies of its rows are compared first, memory
+allowing, and the rows themselves only if these leave two centres possible. Sums change only by rows that switch centre.
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ from .staging import Staged, stage
 AT_ONCE = 1 << 25  # bytes of rows between two yield points
 BLOCK = 512  # rows worked on together: they stay in cache
 FLUSH = 4096  # rows summed in their own precision before float64 takes over: float32 drifts at a million
-SLACK = 5e-4  # rounding of a chord near zero: the root of float32's epsilon
+SLACK = 5e-4  # rounding error of a chord near zero, about the square root of float32's epsilon
 
 
 @finite_part
 def _suspects(a: int, b: int, label: Any, moved: Any, farthest: Any, upper: Any, lower: Any, rows: Any) -> int:
-    """Move the bounds of rows a..b along with the centres; collect the rows that may have a new centre."""
+    """Change the bounds of rows a..b by the centres' moves; collect the rows whose centre may change."""
     wide_vectors()
     slack = upper.dtype.type(SLACK)
     m = 0
@@ -64,7 +64,7 @@ def _dot(x: Any, y: Any) -> Any:
 def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, partial: Any, mass: Any) -> None:
     """Move u·source[at] and its weight from the sum of centre `old` (none if negative) to that of centre `new`.
 
-    Indices, not views: counting the references to a view makes threads wait for each other.
+    It takes an index instead of a view, because threads would compete for the reference count of a view.
     """
     wide_vectors()
     mass[new] += weight
@@ -78,7 +78,7 @@ def _hand_over(source: Any, at: int, weight: Any, u: Any, old: int, new: int, pa
 
 @part_of_kernel
 def _settle(partial: Any, sums: Any) -> None:
-    """Move what has been summed in the rows' precision to the float64 sums."""
+    """Add the partial sums, in the rows' precision, to the float64 sums, and reset them to 0."""
     for c in range(sums.shape[0]):
         for t in range(sums.shape[1]):
             sums[c, t] += partial[c, t]
@@ -87,7 +87,7 @@ def _settle(partial: Any, sums: Any) -> None:
 
 @part_of_kernel
 def _undecided(high: Any, low: Any, m: int, some: Any) -> int:
-    """Collect the rows whose best centre may be no nearer than another; returns how many."""
+    """Collect the rows whose quantized copy cannot decide between two centres; returns how many."""
     n = 0
     for z in range(m):
         some[n] = z
@@ -97,11 +97,11 @@ def _undecided(high: Any, low: Any, m: int, some: Any) -> int:
 
 @part_of_kernel
 def _changing(rows: Any, m: int, label: Any, where: Any, inverse: Any, first: bool, some: Any, wanted: Any) -> int:
-    """Collect the rows that change hands: as places in `rows`, and as rows of the pool; returns how many."""
+    """Collect the rows that switch centre, as positions in `rows` and as rows of the pool; returns how many."""
     n = 0
     for z in range(m):
         i = rows[z]
-        some[n], wanted[n] = z, i  # no branch: who changes hands is not predictable
+        some[n], wanted[n] = z, i  # without a branch, which the CPU could not predict
         n += ((label[i] != where[z]) | first) & (inverse[z] > 0)
     return n
 
@@ -113,21 +113,21 @@ def assign_part(
     small: Any, small_panels: Any, small_bias: Any, tolerance: float,
     label: Any, upper: Any, lower: Any, sums: Any, mass: Any, first: bool, exact: bool, G: Any, staged: Any,
 ) -> int:  # fmt: skip
-    """Assign rows lo..hi to the nearest of the unit centres C; returns how many quantized rows left two possible.
+    """Assign rows lo..hi to the nearest of the unit centres C; returns how many rows were undecided after quantizing.
 
     panels, small_panels : the centres, packed for exact and for quantized rows
-    moved, farthest : the chord that each centre has gone since the last pass, and the longest of them
+    moved, farthest : the chord between each centre and its last position, and the longest of these chords
     small : the quantized rows, or empty
     upper : a bound on each row's chord to its centre; after an `exact` pass the chord itself
-    sums, mass : receive the change of each centre's weighted sum of unit rows and of its weight
-    first : whether there are no bounds yet; rows are then quantized
-    G, staged : scratch for BLOCK rows, and a read-only view of it: of the type of X, so that tiles are compiled once
+    sums, mass : the changes of each centre's weighted sum of unit rows, and of its weight, are added to these
+    first : whether this is the first pass: there are no bounds yet, and rows are quantized
+    G, staged : scratch for BLOCK rows, and a read-only view of it, whose type is that of X: tiles are compiled once
     """
     wide_vectors()
     k, d = sums.shape
     in_place = offset.size == 0 and X.dtype == C.dtype
     rows, every = np.empty(BLOCK, np.int64), np.arange(BLOCK)
-    some, wanted = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)  # some of `rows`: as places there, as rows of X
+    some, wanted = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)  # positions in `rows`, and rows of X
     best, second, where = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, np.int32)
     top, runner_up, small_where = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     high, low, inverse = np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype), np.empty(BLOCK, C.dtype)
@@ -145,7 +145,7 @@ def assign_part(
         for z in range(m):
             inverse[z] = inverse_norm[rows[z]]
 
-        n, looked = m, every  # how many rows to look at, and which of `rows` they are
+        n, looked = m, every  # how many rows are compared exactly, and their positions in `rows`
         if quick:
             for z in range(0, m, LANES):
                 if first and in_place:
@@ -154,7 +154,7 @@ def assign_part(
                     stage(X, rows[z:], min(LANES, m - z), offset, scale, scale[:0], G)
                     quantize(staged, min(LANES, m - z), inverse[z:], small, (a + z) // LANES)
             two_nearest_quantized(small, a // LANES, m, small_panels, small_bias, top, runner_up, small_where)
-            for z in range(m):  # the nearest centre is at most this far, every other one at least that far
+            for z in range(m):  # lower bound on the largest cosine, upper bound on all others
                 high[z] = (C.dtype.type(top[z]) - off) * unit
                 low[z] = (C.dtype.type(runner_up[z]) + off) * unit
             n, looked = _undecided(high, low, m, some), some
@@ -208,10 +208,10 @@ def assign_part(
 
 
 class CpuFitting:
-    """Rows that are being clustered by direction, with bounds on the chords from each row to its centres."""
+    """The state of spherical k-means, with bounds on the chords from each row to the centres."""
 
     def __init__(self, points: Staged, k: int, weight: Floats | None = None, quantize: bool = True) -> None:
-        """`quantize` allows a copy of half the size, which pays for itself in the second pass, where memory allows."""
+        """`quantize` allows a 16-bit copy of the rows without a memory limit. It saves time from the second pass on."""
         n, d = points.shape
         self.points = points
         self.inverse_norm = points.unit().factor
@@ -223,13 +223,13 @@ class CpuFitting:
         self.first = True
         few = not quantize or points.limit is not None or not quantized.usable(n, d, k)
         self.quantized = quantized.empty_rows(0 if few else n, d)
-        # A number of parts that depends on the pool alone, so that sums do not depend on the number of threads.
+        # The number of parts depends on the pool alone, so sums do not depend on the number of threads.
         parts = 16 if n < 1 << 21 else 64
         self.parts = spans(n, max(8 * BLOCK, -(-n // (parts * BLOCK)) * BLOCK))
         self.step = max(8, AT_ONCE // (BLOCK * max(1, points.X[:1].nbytes))) * BLOCK
 
     def assign(self, centers: Floats, exact: bool = False) -> None:
-        """One pass with these unit centres; after an exact one `upper` holds the chord from each row to its own."""
+        """One pass with these unit centres. After an exact pass, `upper` holds each row's chord to its centre."""
         C = np.ascontiguousarray(centers, self.points.dtype)
         moved = np.linalg.norm(C.astype(np.float64) - self.C, axis=1)
         moved = (moved * (1 + 1e-6) + 1e-6 * (moved > 0)).astype(C.dtype)
@@ -258,7 +258,7 @@ class CpuFitting:
             self.mass += mass
             looks += more
         self.first = False
-        if looks > len(self.label) / 4:  # too many rows lie between centres: the copy costs more than it saves
+        if looks > len(self.label) / 4:  # too many rows are undecided: the copy costs more than it saves
             self.quantized = quantized.empty_rows(0, C.shape[1])
 
     def labels(self) -> Labels:

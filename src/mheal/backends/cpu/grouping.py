@@ -1,4 +1,4 @@
-"""Rows sorted by group: a counting sort, which keeps rows of a group ascending; and groups written apart on disk."""
+"""Rows sorted by group with a counting sort, which keeps rows of a group ascending; and groups copied to a file."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,20 +12,20 @@ from .staging import Staged
 
 
 def row_type(n: int) -> type[np.signedinteger[Any]]:
-    """The smallest integer that numbers n rows."""
+    """The smaller of int32 and int64 that can number n rows."""
     return np.int32 if n < 1 << 31 else np.int64
 
 
 @kernel
 def _place(labels: Any, lo: int, hi: int, ends: Any, order: Any) -> None:
-    place = ends[:-1].copy()  # where the next row of each group goes
+    place = ends[:-1].copy()  # position of the next row of each group
     for i in range(lo, hi):
         order[place[labels[i]]] = i
         place[labels[i]] += 1
 
 
 def grouped(labels: Labels, k: int, lo: int = 0, hi: int | None = None) -> tuple[Index, Rows]:
-    """Rows lo..hi by group, and where each of the k groups begins and ends in that list."""
+    """Rows lo..hi sorted by group, and the positions in that list where each of the k groups begins and ends."""
     hi = len(labels) if hi is None else hi
     ends = np.append(0, np.cumsum(np.bincount(labels[lo:hi], minlength=k)))
     order = np.empty(hi - lo, row_type(len(labels)))
@@ -40,7 +40,7 @@ def members_of(labels: Labels, k: int) -> list[Index]:
 
 
 def group_numbers(n: int, groups: Groups, none: int) -> Labels:
-    """The number of the group of each of n rows, `none` for rows of none."""
+    """The group number of each of n rows; `none` for rows in no group."""
     out = np.full(n, none, np.int32)
     for g, rows in enumerate(groups):
         out[rows] = g
@@ -48,13 +48,13 @@ def group_numbers(n: int, groups: Groups, none: int) -> Labels:
 
 
 def written_apart(points: Staged, groups: Groups, checkpoint: NullCheckpoint) -> list[Floats]:
-    """The rows of each group, one group after the other in a file of the checkpoint, by one pass over the pool."""
+    """Copy the rows of each group, group by group, to a file of the checkpoint, in one pass over the pool."""
     ends = np.append(0, np.cumsum([len(rows) for rows in groups]))
     A = checkpoint.scratch("clusters-apart", (int(ends[-1]), points.shape[1]), points.dtype)
-    labels = group_numbers(points.shape[0], groups, len(groups))  # rows of no group come last and are left out
+    labels = group_numbers(points.shape[0], groups, len(groups))  # rows in no group sort last and are left out
 
     def write() -> Arrays:
-        place = ends[:-1].copy()  # where the next row of each group goes
+        place = ends[:-1].copy()  # position of the next row of each group
         for lo, hi in points.passes():
             order, cuts = grouped(labels, len(groups) + 1, lo, hi)
             rows = points.take(order[: cuts[-2]])

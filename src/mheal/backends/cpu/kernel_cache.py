@@ -1,8 +1,8 @@
-"""Compiled kernels on disk, so that only the first run on a machine compiles.
+"""A cache of compiled kernels on disk, so that only the first run on a machine compiles.
 
-numba's own cache stops a run where its files are damaged, cannot be written, or have no folder. Here the kernel is then
-compiled again. Each file is named after all that its content depends on and holds its own checksum; it appears as a
-whole. Folders are those that numba would use, then one for this user beside other temporary files, then none.
+numba's own cache raises an error if its files are damaged or cannot be written, or if it finds no folder. This one then
+compiles the kernel again. A file's name depends on all sources, its content has a checksum, and it is written
+atomically. The folder is the one numba would use, else one for this user in the temporary folder, else none.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ DIGEST = hashlib.sha256().digest_size
 
 
 class TemporaryLocator(UserWideCacheLocator):
-    """A folder beside other temporary files that no other user can write to: the code in it is run."""
+    """A folder in the temporary folder. No other user may write to it, because the code in its files is run."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -36,7 +36,7 @@ class TemporaryLocator(UserWideCacheLocator):
         self._cache_path = str(self._folder / self.get_suitable_cache_subpath(py_file))
 
     def ensure_cache_path(self) -> None:
-        """Make the folder; OSError where it is not ours alone."""
+        """Make the folder; raise an OSError if another user owns it or has access."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         found = self._folder.lstat()
         if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o77 or self._folder.is_symlink()):
@@ -49,19 +49,19 @@ class _Implementation(CompileResultCacheImpl):
 
 
 class KernelFiles:
-    """One checked file for each signature of a kernel."""
+    """The files of a kernel, one with a checksum for each signature."""
 
     def __init__(self, folder: str, name: str, sources: str) -> None:
         self.folder, self.name, self.sources = Path(folder), name, sources
 
     def load(self, key: Any) -> Any:
-        """What was saved; None where there is nothing, or it is damaged."""
+        """What was saved; None if the file is damaged."""
         content = self._file(key).read_bytes()
         whole = hashlib.sha256(content[DIGEST:]).digest() == content[:DIGEST]
         return pickle.loads(content[DIGEST:]) if whole else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Write a file, and remove those made from other sources."""
+        """Write a file, and remove the files made from other versions of the sources."""
         content = serialize.dumps(data)
         with replacing(self._file(key)) as part:
             part.write_bytes(hashlib.sha256(content).digest() + content)
@@ -74,7 +74,7 @@ class KernelFiles:
 
 
 class KernelCache(FunctionCache):
-    """The cache of one kernel; whatever goes wrong with it, the kernel is compiled."""
+    """The cache of one kernel. If it fails in any way, the kernel is compiled."""
 
     _impl_class = _Implementation
 
@@ -89,21 +89,21 @@ class KernelCache(FunctionCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a kernel for the next run, if that is possible."""
+        """Save a kernel for later runs, if that is possible."""
         with suppress(Exception):  # a full disk, or a folder that has become read-only
             super().save_overload(sig, data)
 
 
 def cached(dispatcher: Any) -> Any:
-    """The same kernel, kept on disk where there is a folder for it."""
-    with suppress(Exception):  # numba raises a RuntimeError where there is none
+    """The same kernel, cached on disk if there is a folder for it."""
+    with suppress(Exception):  # numba raises a RuntimeError if there is none
         dispatcher._cache = KernelCache(dispatcher.py_func)
     return dispatcher
 
 
 @cache
 def _sources() -> str:
-    """A digest of numba, whether it checks indices, and all files of kernels: compiled ones hold code of others."""
+    """A digest of numba's version and bounds checks and of all kernel files, since kernels inline one another."""
     digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
@@ -111,24 +111,24 @@ def _sources() -> str:
 
 
 class _Listener(event.Listener):
-    """Reports once that kernels are being compiled."""
+    """Reports the first time that a kernel is compiled."""
 
     def __init__(self, report: Progress) -> None:
         self.report, self.reported = report, False
 
     def on_start(self, begun: Any) -> None:
-        """A function is about to be compiled, one of ours or of numba."""
+        """numba calls this before it compiles any function, including its own."""
         ours = begun.data["dispatcher"].py_func.__module__.startswith(f"{__package__}.")
         if ours and not self.reported:
             self.reported = True
             self.report(0, 0, COMPILING)
 
     def on_end(self, ended: Any) -> None:
-        """It is compiled."""
+        """numba calls this when the function is compiled."""
 
 
 @contextmanager
 def compiling_reported(report: Progress) -> Iterator[None]:
-    """While the block runs, the first kernel that is not found on disk is reported: it, and others, take a while."""
+    """Within the block, report the first kernel that has to be compiled: compiling takes a while."""
     with event.install_listener("numba:compile", _Listener(report)):
         yield

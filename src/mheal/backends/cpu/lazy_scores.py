@@ -1,7 +1,7 @@
-"""The loops behind the lazy traversal: scores against picks, stale ones caught up, and the picking itself.
+"""The loops of the lazy traversal: compute scores, update outdated (stale) scores, and pick.
 
-A score is a squared distance to the nearest pick times both weights; it accounts for the first `seen` picks. Ties
-go to the lowest row, so order is by (score, −row) throughout.
+A score is the squared distance to the nearest of the first `seen` picks, times the weights of both rows. Ties go to the
+lowest row, so the order is by (score, −row) throughout.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from ..base import PICKED, Rows
 from .simd import kernel, part_of_kernel, wide_vectors
 from .staging import stage
 
-CANDIDATES = 128  # rows whose scores are exact after each pick: they fit the innermost caches
-CHUNK = 256  # rows caught up by one BLAS call
-FEW_COLUMNS = 8  # up to here dot products would lose precision and gain no speed
+CANDIDATES = 128  # rows whose scores are exact after each pick: they fit into the L1 and L2 caches
+CHUNK = 256  # rows updated by one BLAS call
+FEW_COLUMNS = 8  # with at most so many, dot products would lose precision and not be faster than differences
 NOWHERE = np.iinfo(np.int64).max
 
 
@@ -34,7 +34,7 @@ def first_scores(
     X: Any, offset: Any, scale: Any, factor: Any, members: Any, lo: int, hi: int,
     pick: Any, pick_weight: Any, weight: Any, norm2: Any, score: Any,
 ) -> None:  # fmt: skip
-    """Squared lengths, and scores against the first pick, of members lo..hi."""
+    """Compute the squared lengths of members lo..hi, and their scores against the first pick."""
     wide_vectors()
     G, rows = np.empty((64, X.shape[1]), pick.dtype), np.empty(64, np.int64)
     for a in range(lo, hi, 64):
@@ -75,7 +75,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
         for z in range(n):
             v = (norm2[z] + q - two * s_j[z]) * c
             out[z] = v if v < out[z] else out[z]
-    # Where a point nearly coincides with a pick the formula above cancels: take differences instead.
+    # The formula above cancels if a point nearly coincides with a pick: use differences instead.
     heaviest = P_weight.max()
     for z in range(n):
         if out[z] < P.dtype.type(1e-4) * norm2[z] * heaviest:
@@ -87,7 +87,7 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
 @part_of_kernel
 def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
              t: int, S: Any, near: Any) -> None:  # fmt: skip
-    """Apply to points G[:n] (at most CHUNK of them) the picks since the one that the stalest has seen."""
+    """Update the scores of points G[:n], n ≤ CHUNK, with all picks that any of them does not account for yet."""
     for j in range(seen[:n].min(), t, CHUNK):
         e = min(t, j + CHUNK)
         _nearest(G, n, norm2, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
@@ -100,9 +100,9 @@ def catch_up(
     X: Any, offset: Any, scale: Any, factor: Any, members: Any, todo: Any, worker: int, workers: int,
     P: Any, P_norm2: Any, P_weight: Any, t: int, weight: Any, norm2: Any, score: Any, seen: Any,
 ) -> None:  # fmt: skip
-    """Apply the picks that each of the points `todo` (sorted by `seen`) has missed.
+    """Update the scores of the points `todo`, sorted by `seen`, with the picks that they do not account for yet.
 
-    Workers take every `workers`-th chunk, since chunks at the front of the list have missed most.
+    Each worker takes every `workers`-th chunk, because chunks at the beginning of the list lack the most picks.
     """
     G, S, near = np.empty((CHUNK, X.shape[1]), P.dtype), np.empty(CHUNK * CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
     rows, q, own = np.empty(CHUNK, np.int64), np.empty(CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
@@ -122,23 +122,23 @@ def catch_up(
 def _reaching(score: Any, bound: Any, out: Any) -> int:
     """Write to out the indices (ascending) of scores that reach the bound; returns how many."""
     m = 0
-    for i in range(score.size):  # no branch: which ones reach it is not predictable
+    for i in range(score.size):  # without a branch, which the CPU could not predict
         out[m] = i
         m += score[i] >= bound
     return m
 
 
 def stale(front: Rows, seen: npt.NDArray[np.int32], t: int) -> Rows:
-    """Rows of the front whose scores do not account for all t picks, by how many they account for, then by row."""
+    """Rows of the front whose scores do not account for all t picks, sorted by `seen`, then by row."""
     front = front[seen[front] < t]
-    return front[np.argsort(seen[front].astype(np.min_scalar_type(t)), kind="stable")]  # numbers of 16 bits sort fast
+    return front[np.argsort(seen[front].astype(np.min_scalar_type(t)), kind="stable")]  # small integers sort fast
 
 
 @kernel
 def cut_ties(score: Any, bound: Any, room: int, out: Any, m: int) -> tuple[int, int]:
-    """Drop from out[:m] the last ones equal to the bound that do not fit in `room`.
+    """Shorten out[:m] to `room` indices, by dropping the last ones whose score equals the bound.
 
-    Returns how many are left, and the first index dropped (or the largest integer where there is none).
+    Returns how many are left, and the lowest index dropped (NOWHERE if there is none).
     """
     above = 0
     for y in range(m):
@@ -157,18 +157,18 @@ def cut_ties(score: Any, bound: Any, room: int, out: Any, m: int) -> tuple[int, 
 
 @part_of_kernel
 def _beats(value: Any, at: int, bound: Any, bound_at: int) -> bool:
-    """Whether (value, at) may be picked before anything outside: larger, or equal with a lower row."""
+    """Whether (value, at) is better than the bound: a larger value, or an equal one with a lower row."""
     return value >= 0 and (value > bound or (value == bound and at < bound_at))
 
 
 @kernel
 def advance(
-    front: Any, G: Any, score: Any, seen: Any, norm2: Any, weight: Any, placed: Any, bound: Any, bound_at: int,
+    front: Any, G: Any, score: Any, seen: Any, norm2: Any, weight: Any, pick_weight: Any, bound: Any, bound_at: int,
     P: Any, P_norm2: Any, P_weight: Any, t: int, stop: int, picked: Any, gain: Any,
 ) -> int:  # fmt: skip
     """Pick from the front while its best beats (bound, bound_at); returns the new number of picks.
 
-    A row counts with `weight` as a candidate, with `placed` once it is picked.
+    `weight` is a row's weight as a candidate, `pick_weight` its weight once it is picked.
     """
     wide_vectors()
     n, d = G.shape
@@ -177,7 +177,7 @@ def advance(
     h_score, h_norm2 = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, P.dtype)
     h_weight, h_seen = np.empty(CANDIDATES, P.dtype), np.empty(CANDIDATES, np.int32)
     while t < stop:
-        # The largest stale scores of the front, CANDIDATES of them, and the bound on everything outside.
+        # The CANDIDATES largest scores of the front, which may be stale, and the bound on all other rows.
         limit, limit_at = bound, bound_at
         if n > CANDIDATES:
             inner = np.partition(score, n - CANDIDATES)[n - CANDIDATES]
@@ -198,7 +198,7 @@ def advance(
         if not _beats(h_score[top], front[few[top]], bound, bound_at):
             return t
         _refresh(H, m, h_seen, h_norm2, h_weight, h_score, P, P_norm2, P_weight, t, S, near)
-        # Pick from the few while nothing outside can be larger (or equal with a lower row).
+        # Pick from the few while no other row can be larger (or equal with a lower row).
         before = t
         while t < stop:
             best = 0
@@ -208,7 +208,7 @@ def advance(
             if not _beats(h_score[best], front[few[best]], limit, limit_at):
                 break
             picked[t], gain[t] = front[few[best]], h_score[best]
-            P_norm2[t], P_weight[t] = h_norm2[best], placed[few[best]]
+            P_norm2[t], P_weight[t] = h_norm2[best], pick_weight[few[best]]
             P[t] = H[best]
             h_score[best] = PICKED
             for y in range(m):
@@ -217,7 +217,7 @@ def advance(
             t += 1
         for y in range(m):
             score[few[y]], seen[few[y]] = h_score[y], t
-        if t == before:  # the front has gone stale: renew all of it at once
+        if t == before:  # all scores of the front are too stale: update them all
             for a in range(0, n, CHUNK):
                 b = min(n, a + CHUNK)
                 _refresh(G[a:b], b - a, seen[a:b], norm2[a:b], weight[a:b], score[a:b],

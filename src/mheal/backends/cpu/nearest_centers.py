@@ -1,10 +1,10 @@
-"""The two nearest of many centres, for several rows at once, without leaving the registers.
+"""The two nearest of many centres, for several rows at once, with scores that stay in vector registers.
 
-numba's own loops would sum every dot product across lanes, and BLAS would write all scores to memory and read them
-again. Here a vector holds the scores of one row against 16 centres (8 in float64): each coordinate of the row
-is multiplied with the same coordinate of all centres, and what leaves the registers is the best score, the second best,
-and which centre it was. The code is LLVM's vector language, so any CPU runs it; with AVX-512 a tile of 6 rows by
-64 centres keeps all its totals in registers.
+numba's own loops would sum each dot product across lanes, and BLAS would write all scores to memory and read them
+again. Here one vector holds the scores of a row for as many centres as it has lanes: 16 in float32 with AVX-512. Each
+coordinate of the row is multiplied by the same coordinate of these centres. Only the best score, the second best and
+the number of the best centre are written to memory. The code is LLVM's vector language, so any CPU runs it. With
+AVX-512, all totals of a tile of 6 rows by 64 centres fit into the registers.
 """
 
 from typing import Any
@@ -20,9 +20,9 @@ from .simd import Arrays, Vectors, part_of_kernel, prefetch_row, wide_vectors
 
 _WIDE = bool(binding.get_host_cpu_features().get("avx512f", False))
 VECTOR_BYTES = 64 if _WIDE else 32
-PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the innermost cache
-ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # in a tile of 1 to 4 vectors: as many as keep all totals in registers
-AHEAD = 16  # rows whose loading starts in advance
+PANEL = 4 if _WIDE else 2  # vectors of centres in a tile: more would not stay in the L1 cache
+ROWS = (8, 8, 8, 6) if _WIDE else (8, 5, 4, 3)  # of a tile of 1 to 4 vectors, chosen so that totals stay in registers
+AHEAD = 16  # rows that are prefetched
 LEAST = -1e30  # less than any dot product
 
 
@@ -32,10 +32,10 @@ def lanes(dtype: Any) -> int:
 
 
 def pack(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias that makes the padding lose.
+    """Centres as the tiles read them: panels of (d, PANEL·lanes), and a bias by which padding is never the best.
 
-    Up to 16 centres in float32 are packed in quads instead: a vector holds four coordinates of four centres, so that
-    one load serves four coordinates of a row. Memory is then the only limit.
+    With AVX-512, up to 16 centres in float32 are packed in quads: a vector holds four coordinates of four centres, so
+    one load reads four coordinates of a row. Memory bandwidth is then the only limit.
     """
     k, d = C.shape
     if _WIDE and C.dtype == np.float32 and k <= 16 and d % 4 == 0:
@@ -62,10 +62,10 @@ def _pack_quads(C: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
 
 
 def _tile(many: bool) -> Any:
-    """An instruction: let a panel's centres compete for the rows from rows[z] on, many of them or one.
+    """An intrinsic that compares the centres of a panel with several rows from rows[z] on, or with one.
 
-    best, second and where hold the two best scores so far and the number of the best centre; `base` is the number
-    of the panel's first centre. `vectors` is how many the panel has, negative where centres are packed in quads.
+    It updates best, second and where: the two best scores so far and the number of the best centre. `base` is the
+    number of the panel's first centre. `vectors` counts the panel's vectors, negative if centres are packed in quads.
     """
 
     @intrinsic
@@ -87,7 +87,7 @@ def _tile(many: bool) -> Any:
 
 
 def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vectors: int, quads: bool) -> None:
-    """The code of a tile of so many rows and vectors."""
+    """Generate the code of a tile of this size."""
     arrays = Arrays(context, builder, kinds, args)
     vec = Vectors(builder, context.get_value_type(kinds[3].dtype), 16 if quads else lanes(str(kinds[3].dtype)))
     intp, quad = args[2].type, ir.VectorType(vec.scalar, 4)
@@ -120,7 +120,7 @@ def _emit(context: Any, builder: Any, kinds: Any, args: Any, n_rows: int, n_vect
 
 
 def _compete_in_vectors(vec: Vectors, scores: list[Any], base: Any, best: Any, second: Any, where: Any) -> None:
-    """Lane by lane over the vectors: best, second best, and in which vector the best is."""
+    """Compare the vectors lane by lane: the best score, the second best, and the vector of the best."""
     b, top, runner_up = vec.b, scores[0], vec.splat(vec.scalar(LEAST))
     vector = vec.splat(vec.i32(0), vec.ints)
     for v, score in enumerate(scores[1:], start=1):
@@ -135,7 +135,7 @@ def _compete_in_vectors(vec: Vectors, scores: list[Any], base: Any, best: Any, s
 
 
 def _compete_in_quads(vec: Vectors, totals: list[Any], scores: Any, best: Any, second: Any, where: Any) -> None:
-    """The four lanes of each centre are added up; `scores` are the biases."""
+    """Sum the four lanes of each centre, then compare the centres; `scores` are the biases."""
     b = vec.b
     for v, total in enumerate(totals):
         for distance in (1, 2):  # add to each lane the one that far away inside its group of four
@@ -150,7 +150,7 @@ def _compete_in_quads(vec: Vectors, totals: list[Any], scores: Any, best: Any, s
 
 
 def _compete(vec: Vectors, top: Any, runner_up: Any, number: Any, best: Any, second: Any, where: Any) -> None:
-    """The best of all lanes against what other panels had; runner_up is what each lane had besides its top."""
+    """Compare the best of all lanes with the best of earlier panels; `runner_up` is the second best of each lane."""
     b = vec.b
     winner = vec.largest(top)
     lane = vec.first_lane(b.fcmp_ordered("==", top, vec.splat(winner)))
@@ -168,7 +168,7 @@ _tile_many, _tile_one = _tile(True), _tile(False)
 
 @part_of_kernel
 def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
-    """Start loading the rows that will be needed a little later; behind the last one, its neighbours in the pool."""
+    """Prefetch the rows that come AHEAD rows later; after the last of `rows`, those that follow it in the pool."""
     for i in range(z + AHEAD, z + AHEAD + count):
         row = rows[i] if i < n else rows[n - 1] + 1 + i - n
         if row < X.shape[0]:
@@ -177,7 +177,7 @@ def _prefetch_ahead(X: Any, rows: Any, z: int, count: int, n: int) -> None:
 
 @part_of_kernel
 def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best: Any, second: Any, where: Any) -> None:
-    """Best and second best dot product of each row rows[:n] with k packed centres, and which centre is best."""
+    """The largest and second largest dot product of each of rows[:n] with k packed centres, and the best centre."""
     wide_vectors()
     for z in range(n):
         best[z] = LEAST
@@ -191,7 +191,7 @@ def two_nearest(X: Any, rows: Any, n: int, panels: Any, bias: Any, k: int, best:
             vectors = -(width // 16)
         step, base = ROWS[abs(vectors) - 1], p * width
         for z in range(0, n - step + 1, step):
-            if p == 0:  # later panels find the rows in cache
+            if p == 0:  # the rows are in cache for later panels
                 _prefetch_ahead(X, rows, z, step, n)
             _tile_many(X, rows, z, panels[p], bias[p], base, best, second, where, vectors)
         for z in range(n - n % step, n):

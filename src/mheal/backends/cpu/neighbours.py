@@ -13,7 +13,7 @@ from .simd import kernel, wide_vectors
 from .staging import Staged, stage
 
 CHUNK = 128  # points scored by one BLAS call
-KEPT_BYTES = 1 << 26  # of references that are kept between tasks
+KEPT_BYTES = 1 << 26  # references of at most this size are kept in memory between tasks
 
 
 @kernel
@@ -39,7 +39,7 @@ def _spacing_part(
             norm2[z] = s
         np.dot(R, G.T, S)
         nearest[:] = far
-        itself = 0  # both lists ascend, so a point meets its own reference in one walk
+        itself = 0  # both lists ascend, so one pass finds the references that are the points themselves
         for j in range(m):
             row, q = S[j], R_norm2[j]
             for z in range(CHUNK):
@@ -48,7 +48,7 @@ def _spacing_part(
                 itself += 1
             if itself < n and members[a + itself] == references[j]:
                 carry[itself] = far
-            for level in range(neighbours):  # insertion into a sorted list, all points of the chunk at once
+            for level in range(neighbours):  # insert into sorted lists, one for each point of the chunk
                 kept = nearest[level]
                 for z in range(CHUNK):
                     v, k = carry[z], kept[z]
@@ -62,9 +62,9 @@ def _spacing_part(
 
 
 def spacing_of(points: Staged, members: Index, references: Rows, R: Floats, neighbours: int) -> Floats:
-    """The mean distance from each of these rows to its nearest references, whose points are R.
+    """The mean distance from each of these members to its nearest references, whose points are R.
 
-    Members and references are ascending rows; a row is not its own neighbour.
+    Members and references are ascending row numbers. A row is not its own neighbour.
     """
     out = np.empty(len(members), points.dtype)
     _spacing_part(*points.source, members, references, R, np.einsum("ij,ij->i", R, R), neighbours, out)
@@ -72,7 +72,7 @@ def spacing_of(points: Staged, members: Index, references: Rows, R: Floats, neig
 
 
 def spacing_by_label(points: Staged, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
-    """For each row the mean distance to the nearest `neighbours[c]` of `references[c]`, c its label."""
+    """The mean distance of each row of label c to its `neighbours[c]` nearest rows among `references[c]`."""
     n, k, sizes, row = len(labels), len(references), points.sizes, points.shape[1] * points.dtype.itemsize
     few = sum(map(len, references)) * row <= KEPT_BYTES
     kept = [points.take(rows) for rows in references] if few else []

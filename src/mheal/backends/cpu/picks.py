@@ -1,6 +1,6 @@
-"""Points that are labelled or picked, and every row against every one of them in a single pass.
+"""The list of labelled and picked points, and a pass that compares every row with all of them.
 
-A score is a squared distance to the nearest pick times both weights, as in traversal.py.
+A score is the squared distance to the nearest pick times the weights of both rows, as in traversal.py.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ LANES = 64  # numbers whose maximum is taken side by side
 
 
 class PickList:
-    """Points, their squared lengths and weights, one after the other, as the kernels need them.
+    """Points, their squared lengths and weights, as contiguous arrays for the kernels.
 
-    take : gives rows of the pool
+    take : a function from row numbers to rows of the pool
     """
 
     def __init__(self, take: Callable[[Index], Floats], capacity: int, columns: int, dtype: np.dtype[Any]) -> None:
@@ -46,7 +46,7 @@ class PickList:
 
 @finite_part
 def _squares(S: Any, w: int, norm2: Any, P_norm2: Any, P_weight: Any, least: Any) -> None:
-    """Turn dots S[j, z] into |G[z] − P[j]|²·P_weight[j]; least[z] is the smallest of them."""
+    """Turn dot products S[j, z] into |G[z] − P[j]|²·P_weight[j]; least[z] becomes the smallest over j."""
     wide_vectors()
     two = S.dtype.type(2)  # a plain 2 would take numba to float64
     for z in range(CHUNK):
@@ -61,9 +61,9 @@ def _squares(S: Any, w: int, norm2: Any, P_norm2: Any, P_weight: Any, least: Any
 
 @finite_part
 def _fall(S: Any, w: int, weight: Any, score: Any, worst: Any) -> None:
-    """Lower the scores of rows with each pick, and raise worst[j] to the largest score left after pick j.
+    """Lower the scores of rows by each pick, and raise worst[j] to the largest score left after pick j.
 
-    The largest is kept lane by lane: numba vectorises no maximum over a list.
+    There is one maximum for each lane, because numba does not vectorise the maximum of an array.
     """
     wide_vectors()
     for j in range(w):
@@ -81,7 +81,7 @@ def _radii_part(
     X: Any, offset: Any, scale: Any, factor: Any, lo: int, hi: int, P: Any, P_norm2: Any, P_weight: Any,
     weight: Any, norm2: Any, score: Any, worst: Any,
 ) -> None:  # fmt: skip
-    """Squared lengths and scores of rows lo..hi, and worst[j] raised to the largest scores that pick j leaves there."""
+    """Compute squared lengths and scores of rows lo..hi, and raise worst[j] to the largest scores left after pick j."""
     wide_vectors()
     d = X.shape[1]
     G, rows = np.zeros((CHUNK, d), P.dtype), np.empty(CHUNK, np.int64)
@@ -105,7 +105,7 @@ def _radii_part(
                 np.dot(Q, G.T, S[:w])
                 _squares(S, w, q, P_norm2[j : j + w], c, least)
             heaviest = c.max()
-            for z in range(n):  # where a point nearly coincides with a pick, dots cancel
+            for z in range(n):  # if a point nearly coincides with a pick, its dot products cancel
                 if d <= FEW_COLUMNS or least[z] < P.dtype.type(1e-4) * q[z] * heaviest:
                     for y in range(w):
                         S[y, z] = distance2(G[z], Q[y]) * c[y]
@@ -114,9 +114,9 @@ def _radii_part(
 
 
 def radii(points: Staged, picks: PickList, weight: Floats) -> tuple[Float64, Scores]:
-    """The largest distance left anywhere after each pick, and every row's score against all of them.
+    """The largest distance from any row to its nearest pick after each pick, and every row's score against all picks.
 
-    `weight` is that of the rows as candidates; picked rows count like all others.
+    `weight` is that of the rows as candidates. Picked rows are included.
     """
     n, count = points.shape[0], picks.count
     P, P_norm2, P_weight = (A[:count] for A in picks.arrays)

@@ -23,11 +23,11 @@ class Points(Staged, RowStore):
     def assign(self, centers: Floats) -> Labels:
         labels = np.empty(self.shape[0], np.int32)
 
-        def part(span: tuple[int, int]) -> None:  # by parts: only the labels are kept
+        def part(span: tuple[int, int]) -> None:  # in parts, of which only the labels are kept in memory
             lo, hi = span
             some = Points(self.X[lo:hi], self.offset, self.scale, self.factor[:0])
             fitting = CpuFitting(some, len(centers), quantize=False)
-            fitting.parts = [(0, hi - lo)]  # in this thread
+            fitting.parts = [(0, hi - lo)]  # one part, so that it runs in this thread
             fitting.assign(centers)
             labels[lo:hi] = np.where(some.norms() > 0, fitting.label, -1)
 
@@ -50,7 +50,7 @@ class Points(Staged, RowStore):
         return CpuPicks(self, capacity)
 
     def apart(self, groups: Groups, checkpoint: NullCheckpoint) -> tuple[Callable[[int], RowStore], int]:
-        """As above; with a checkpoint on disk the groups are first written there, one after the other."""
+        """As in `RowStore`; with a checkpoint on disk, the groups are first copied to a file there."""
         if not checkpoint.on_disk:
             return super().apart(groups, checkpoint)
         files = written_apart(self, groups, checkpoint)

@@ -1,9 +1,9 @@
-"""The two nearest of many centres from rows and centres in 16 bits a coordinate: half the bytes, twice the rate.
+"""The two nearest of many centres from rows and centres in 16 bits a coordinate: half the memory traffic of float32.
 
-A unit row x is kept as q = round(x·UNIT). Cosines of such rows with such centres are off by at most `tolerance(d)`, so
-a row whose best two are farther apart than that has its centre; only the others need an exact look.
-Sixteen quantized rows lie side by side, a row in each lane of a vector, so that lanes never exchange numbers. Products
-of 16-bit numbers are summed by one instruction (VNNI); without it `usable` is False.
+A unit row x is stored as q = round(x·UNIT). The cosine of a quantized row and a quantized centre is wrong by at most
+`tolerance(d)`. If the intervals of the two best centres do not overlap, the nearest centre is known; other rows are
+compared exactly. Each lane of a vector holds one of 16 quantized rows, so lanes never exchange numbers. One instruction
+(VNNI) sums products of 16-bit numbers; `usable` is False on CPUs without it.
 """
 
 from typing import Any
@@ -18,35 +18,35 @@ from numba.extending import intrinsic
 from .simd import Arrays, Vectors, finite_part, part_of_kernel, wide_vectors
 
 _PRODUCTS = bool(binding.get_host_cpu_features().get("avx512vnni", False))
-_TYPED_AS_PAIRS = binding.llvm_version_info[0] < 21  # LLVM's operands used to be 32-bit words, now they are the numbers
-UNIT = 32512  # below 2¹⁵, and no sum of products exceeds its square (Cauchy and Schwarz): 32 bits hold it
+_TYPED_AS_PAIRS = binding.llvm_version_info[0] < 21  # operands were 32-bit words, since LLVM 21 they are 16-bit numbers
+UNIT = 32512  # below 2¹⁵; sums of products are at most UNIT² (Cauchy–Schwarz), which 32 bits can hold
 LANES = 16  # rows in a vector
 TILE = 2 * LANES  # rows in a tile
-MANY, FEW = 12, 10  # centres in a tile: twice as many totals, which just fit into the registers
-LIMIT = 1 << 30  # bytes: larger pools are not copied even at half their size
+MANY, FEW = 12, 10  # centres in a tile: it has twice as many totals, which just fit into the registers
+LIMIT = 1 << 30  # bytes of a quantized copy: rows are not quantized if it would be larger
 LEAST = -(2**31)
 
 
 def usable(n: int, d: int, k: int) -> bool:
-    """Whether quantized rows can pay for themselves on this CPU and for a pool of this size."""
+    """Whether quantized rows can save time on this CPU for a pool of this size."""
     return _PRODUCTS and d >= 16 and k > 1 and 4096 <= n <= LIMIT // (2 * d)
 
 
 def empty_rows(n: int, d: int) -> npt.NDArray[np.int32]:
-    """Room for n rows: (vectors of rows, pairs of coordinates, LANES)."""
+    """An empty array for n quantized rows: (vectors of rows, pairs of coordinates, LANES)."""
     return np.empty((-(-n // TILE) * TILE // LANES, -(-d // 2), LANES), np.int32)
 
 
 def tolerance(d: int) -> float:
-    """What a cosine may be off by, in units of 1/UNIT²: half a step in each coordinate of both vectors."""
+    """The largest error of a cosine, in units of 1/UNIT²: half a step in each coordinate of both vectors."""
     error = 0.5 * d**0.5 + 1e-6 * UNIT  # ‖x·UNIT − q‖; the second term is rounding of x itself
-    return error * (2 * UNIT + error) + 128  # a float32 that holds such a number is off by up to 64
+    return error * (2 * UNIT + error) + 128  # rounding such a number to float32 changes it by up to 64
 
 
 def quantize_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Unit centres as the tiles read them: panels of (pairs of coordinates, centres), and a bias for each.
 
-    The bias makes the padding lose.
+    With its bias, padding is never the best.
     """
     k, d = C.shape
     width = min(MANY, FEW, key=lambda w: -(-k // w) * w)
@@ -61,7 +61,7 @@ def quantize_centers(C: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.ND
 
 @finite_part
 def quantize(U: Any, n: int, inverse: Any, out: Any, at: int) -> None:
-    """The unit rows U[z]·inverse[z], z < n ≤ LANES, to vector number `at` of `out`; lanes without a row become 0."""
+    """Quantize the unit rows U[z]·inverse[z], z < n ≤ LANES, into out[at]; lanes without a row become 0."""
     wide_vectors()
     d = U.shape[1]
     small = np.zeros((LANES, 2 * out.shape[1]), np.int16)
@@ -76,10 +76,10 @@ def quantize(U: Any, n: int, inverse: Any, out: Any, at: int) -> None:
 
 
 def _tile(n_centers: int) -> Any:
-    """An instruction: let a panel's centres compete for the TILE rows of quantized[at] and quantized[at + 1].
+    """An intrinsic that compares the centres of a panel with the TILE rows in quantized[at] and quantized[at + 1].
 
-    best, second and where hold the rows' two best scores so far and the number of the best centre; `base` is the number
-    of the panel's first centre. Of equal centres the first wins.
+    It updates best, second and where: the two best scores of each row so far and the number of the best centre. `base`
+    is the number of the panel's first centre. Ties go to the first centre.
     """
 
     @intrinsic
@@ -135,9 +135,9 @@ _tile_many, _tile_few = _tile(MANY), _tile(FEW)
 def two_nearest_quantized(
     quantized: Any, at: int, n: int, panels: Any, bias: Any, best: Any, second: Any, where: Any
 ) -> None:
-    """Best and second best product with the centres for the n rows from vector `at` on, and which centre is best.
+    """The two largest products with the centres for the n rows from vector `at` on, and the number of the best centre.
 
-    The results have room for n rounded up to a multiple of TILE.
+    The result arrays must have room for n rounded up to a multiple of TILE.
     """
     wide_vectors()
     for z in range(n + TILE - 1):

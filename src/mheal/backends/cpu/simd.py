@@ -1,4 +1,4 @@
-"""What every CPU kernel is compiled with, and shorthand for the LLVM instructions that numba does not offer."""
+"""The compiler options of all CPU kernels, and helpers for LLVM instructions that numba does not offer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,12 +16,12 @@ FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """A function that is compiled when it is first called with arguments of some types, and kept on disk."""
+    """Compile a function on its first call with arguments of each type, and cache it on disk."""
     return cached(njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function))
 
 
 def part_of_kernel(function: Callable[..., Any], finite: bool = False) -> Any:
-    """A function that only kernels call: compiled and kept as a part of these.
+    """Compile a function that only kernels call, as a part of them.
 
     finite : neither infinities nor NaNs can occur
     """
@@ -34,7 +34,7 @@ finite_part = partial(part_of_kernel, finite=True)
 
 
 class Arrays:
-    """The arrays among the arguments of an intrinsic, by their places in its signature."""
+    """The arrays among the arguments of an intrinsic, by their positions in its signature."""
 
     def __init__(self, context: Any, builder: Any, kinds: Any, args: Any) -> None:
         self.context, self.builder, self.kinds = context, builder, kinds
@@ -99,7 +99,7 @@ class Vectors:
 
     def load(self, pointer: Any, kind: Any = None) -> Any:
         loaded = self.b.load(self.b.bitcast(pointer, (kind or self.type).as_pointer()))
-        loaded.align = 4  # rows of a pool are aligned to their numbers only
+        loaded.align = 4  # rows of a pool are aligned only to the size of a number
         return loaded
 
     def store(self, value: Any, pointer: Any) -> None:
@@ -108,7 +108,7 @@ class Vectors:
 
 @intrinsic
 def _prefetch(typingctx: Any, array: Any, i: Any, j: Any) -> Any:
-    """Ask for the cache line of array[i, j] ahead of time; never faults."""
+    """Prefetch the cache line of array[i, j]; it never faults."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = Arrays(context, builder, signature.args, args).at(0, args[1], args[2])
@@ -124,9 +124,9 @@ def _prefetch(typingctx: Any, array: Any, i: Any, j: Any) -> Any:
 
 @intrinsic
 def wide_vectors(typingctx: Any) -> Any:
-    """Let the loops of the calling kernel use 512-bit registers where the CPU has them.
+    """Let the loops of the calling kernel use 512-bit registers if the CPU has them.
 
-    LLVM prefers 256 bits on such CPUs for fear of lower clocks. The tiles of nearest_centers.py are cut for 512 bits.
+    LLVM prefers 256 bits by default, because 512 bits may lower the clock. The tiles of nearest_centers.py need 512.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -141,7 +141,7 @@ def wide_vectors(typingctx: Any) -> Any:
 
 @part_of_kernel
 def prefetch_row(X: Any, i: int) -> None:
-    """Start loading row i: the hardware alone does not overlap these loads with arithmetic."""
+    """Prefetch row i: the hardware alone does not overlap these loads with arithmetic."""
     step = 64 // X.itemsize
     for j in range(0, X.shape[1], step):
         _prefetch(X, i, j)

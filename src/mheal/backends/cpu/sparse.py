@@ -1,4 +1,4 @@
-"""Sparse rows (text) for spherical k-means."""
+"""Spherical k-means on sparse rows, such as texts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BLOCK = 8192  # rows whose scores are dense at one time
 
 
 class SparseRows(UnitRows):
-    """The rows of a CSR matrix, made unit."""
+    """The rows of a CSR matrix, divided by their lengths."""
 
     def __init__(self, X: Any) -> None:
         self.U = normalize(X)
@@ -42,7 +42,7 @@ class SparseRows(UnitRows):
 
 
 class SparseFitting:
-    """Sparse rows that are being clustered by direction."""
+    """The state of spherical k-means on sparse rows."""
 
     def __init__(self, rows: SparseRows, k: int, weight: Floats | None) -> None:
         n, d = rows.shape

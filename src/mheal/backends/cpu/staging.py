@@ -1,4 +1,4 @@
-"""Rows of the pool as the kernels see them: scaled on the fly into a small buffer, never copied whole."""
+"""Rows of the pool as the kernels read them: scaled on the fly into a small buffer, so the pool is never copied."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,19 +15,19 @@ from .simd import kernel, prefetch_row, wide_vectors
 
 Result = TypeVar("Result")
 Moments = tuple[Float64, Float64]  # mean and standard deviation of each column
-PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool,
-PASS_BYTES = 1 << 24  # or fewer, if they are wide
-FEW_ROWS = 32  # scattered rows between two yield points: reading one may bring in a megabyte around it
+PASS_ROWS = 1 << 14  # rows in one part of a pass over the pool
+PASS_BYTES = 1 << 24  # bytes in one part: it has fewer rows if they are wide
+FEW_ROWS = 32  # scattered rows between two yield points: reading one row may load a megabyte around it
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small.
+    """How work on a pool is divided. Results do not depend on these sizes, except for rounding. Tests use small ones.
 
     pass_rows, pass_bytes : one part of a pass over the pool
     front_rows : fewest rows in the front of a traversal
     task_rows : rows whose spacing one thread measures at a time
-    span_bytes : rows on disk that are sorted by cluster at a time, unless that leaves fewer than `together` a cluster
+    span_bytes : bytes of rows on disk that are sorted by cluster at a time; at least `together` rows a cluster
     """
 
     pass_rows: int = PASS_ROWS
@@ -43,7 +43,7 @@ SIZES = Sizes()
 
 @kernel
 def stage(X: Any, rows: Any, n: int, offset: Any, scale: Any, factor: Any, out: Any) -> None:
-    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n; steps whose array is empty are left out."""
+    """out[z] = (X[i] − offset)·scale·factor[i], i = rows[z], for z < n. Empty arrays are left out of the formula."""
     wide_vectors()
     d = X.shape[1]
     for z in range(n):
@@ -90,13 +90,13 @@ def _norms_part(X: Any, lo: int, hi: int, offset: Any, scale: Any, out: Any) -> 
 
 @dataclass(frozen=True)
 class Staged:
-    """The rows (X[i] − offset)·scale·factor[i]; steps whose array is empty are left out.
+    """The rows (X[i] − offset)·scale·factor[i]. Empty arrays are left out of the formula.
 
-    X is any C-contiguous 2-D array, memory-mapped or not; arithmetic is in `dtype`. Rows with NaN or infinity are
-    refused by the first pass over them.
+    X is any C-contiguous 2-D array, memory-mapped or not. Computations are in `dtype`. The first pass over the rows
+    raises an error if there is a NaN or infinity.
 
     limit : the memory limit whose `yield_point` is called between parts of work
-    sizes : how work is cut
+    sizes : how work is divided
     """
 
     X: Floats
@@ -140,7 +140,7 @@ class Staged:
 
     @property
     def source(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """What kernels read rows from."""
+        """The four arrays from which kernels compute rows."""
         return self.X, self.offset, self.scale, self.factor
 
     @property
@@ -149,12 +149,12 @@ class Staged:
         return memory_map(self.X) is not None
 
     def yield_point(self) -> None:
-        """Called between parts of work: keeps the memory limit, if there is one."""
+        """Enforce the memory limit, if there is one; called between parts of work."""
         if self.limit is not None:
             self.limit.yield_point()
 
     def passes(self) -> list[tuple[int, int]]:
-        """Spans of rows that cut the pool into the parts of one pass."""
+        """The spans of rows that are the parts of one pass over the pool."""
         row = max(1, self.X[:1].nbytes)
         return spans(len(self.X), max(1, min(self.sizes.pass_rows, self.sizes.pass_bytes // row)))
 
@@ -176,7 +176,7 @@ class Staged:
         return total
 
     def moments(self) -> Moments:
-        """Mean of each column of X, and what to divide it by."""
+        """The mean of each column of X, and the number to divide it by."""
         n, shift = len(self.X), self.X[0].astype(np.float64)
         return column_moments(self.moment_sums(shift), shift, n, self.X[sample_rows(n)])
 
@@ -190,7 +190,7 @@ class Staged:
         return self._cache["norms"]
 
     def with_norms(self, norms: Floats) -> Self:
-        """The same rows, whose lengths are known."""
+        """The same rows, with lengths that are known already."""
         return replace(self, _cache={"norms": norms})
 
     def forget_norms(self) -> None:
@@ -207,7 +207,7 @@ class Staged:
     def take(self, rows: Index) -> Floats:
         out = np.empty((len(rows), self.X.shape[1]), self.dtype)
         for lo, hi in spans(len(rows), PASS_ROWS if self.limit is None else FEW_ROWS):
-            some = rows[lo:hi].astype(np.int64, copy=False)  # one type of row numbers: kernels compile for each
+            some = rows[lo:hi].astype(np.int64, copy=False)  # one type of row numbers, so that kernels compile once
             stage(self.X, some, hi - lo, self.offset, self.scale, self.factor, out[lo:hi])
             self.yield_point()
         return out

@@ -1,8 +1,8 @@
-"""The lazy farthest-first traversal on the CPU: most distances are never computed, the rest by BLAS.
+"""The lazy farthest-first traversal on the CPU. Most distances are never computed, the others mostly by BLAS.
 
-Three nested sets are used: the pool, where nearly all scores are stale; the front, the few per cent with the largest
-stale scores; and the hundred largest of the front, which alone are exact after every pick. Picks are taken from the
-hundred as long as they beat every bound outside. Ties go to the lowest row, so order is by (score, −row) throughout.
+There are three nested sets. In the pool, nearly all scores are outdated (stale). The front, about 4 % of rows, has the
+largest stale scores. The 128 largest of the front have exact scores after every pick, and rows are picked from them
+while they beat every bound on the others. Ties go to the lowest row, so the order is by (score, −row) throughout.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from .lazy_scores import CHUNK, NOWHERE, advance, catch_up, cut_ties, first_scor
 from .picks import PickList, radii
 from .staging import Staged
 
-FRONT_SHARE = 24  # the front holds about one row in this many,
-FRONT_BYTES = 1 << 27  # or as many as this holds
+FRONT_SHARE = 24  # the front holds about one row in this many
+FRONT_BYTES = 1 << 27  # bytes of rows in the front at most
 
 
 class CpuPicks(PickList):
-    """Rows that are labelled or picked, and the passes that compare the pool with them."""
+    """The labelled and picked rows, and the passes that compare the pool with them."""
 
     def __init__(self, points: Staged, capacity: int) -> None:
         super().__init__(points.take, capacity, points.shape[1], points.dtype)
@@ -33,19 +33,19 @@ class CpuPicks(PickList):
         return radii(self.points, self, weight)
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "Sequence[CpuCandidates]":  # fmt: skip
         if groups is None:
-            return [CpuCandidates(self, None, weight, placed, first, workers)]
-        return [CpuCandidates(self, rows, weight[rows], placed[rows], None, workers) for rows in groups]
+            return [CpuCandidates(self, None, weight, pick_weight, first, workers)]
+        return [CpuCandidates(self, rows, weight[rows], pick_weight[rows], None, workers) for rows in groups]
 
 
 class PointFront:
-    """Rows with the largest scores, side by side; `advance` picks among them.
+    """A contiguous copy of the rows with the largest scores; `advance` picks among them.
 
-    rows : their numbers, ascending
-    weights : as candidates, and once picked
+    rows : their row numbers, ascending
+    weights : their weights as candidates, and once they are picked
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class PointFront:
         return picked[start : picks.count], gain[start : picks.count]
 
     def close(self) -> None:
-        """The scores are of no further use."""
+        """Do nothing: these scores are not used again."""
 
 
 class CpuFront(PointFront):
-    """The front of candidates in memory, and their places among these."""
+    """The front of candidates in memory; `at` are their positions in the list of candidates."""
 
     def __init__(self, of: "CpuCandidates", at: Rows, bound: Bound) -> None:
         self.of, self.at = of, at
         scores = Scores(of.norm2[at], of.score[at], of.seen[at])
         rows = of.members[at].astype(np.int64)
-        super().__init__(of.picks, rows, of.picks.points.take(rows), scores, (of.weight[at], of.placed[at]), bound)
+        super().__init__(of.picks, rows, of.picks.points.take(rows), scores, (of.weight[at], of.pick_weight[at]), bound)
 
     def close(self) -> None:
         self.of.score[self.at], self.of.seen[self.at] = self.scores.score, self.scores.seen
@@ -87,12 +87,12 @@ class CpuCandidates:
     """Rows that may be picked, by default all, and their scores."""
 
     def __init__(
-        self, picks: CpuPicks, members: Index | None, weight: Floats, placed: Floats, first: Scores | None,
+        self, picks: CpuPicks, members: Index | None, weight: Floats, pick_weight: Floats, first: Scores | None,
         workers: int | None,
     ) -> None:  # fmt: skip
-        """`members` are ascending rows of the pool; weights are those of the members."""
+        """`members` are ascending rows of the pool; the weights are theirs."""
         points, dtype = picks.points, picks.points.dtype
-        self.picks, self.workers, self.weight, self.placed = picks, workers or thread_count(), weight, placed
+        self.picks, self.workers, self.weight, self.pick_weight = picks, workers or thread_count(), weight, pick_weight
         rows = row_type(points.shape[0])
         self.members = np.arange(points.shape[0], dtype=rows) if members is None else members.astype(rows, copy=False)
         n = len(self.members)
@@ -106,7 +106,7 @@ class CpuCandidates:
             points.run_parts(lambda span: first_scores(*self._source, *span, *target), parts, self.workers)
         if not np.isfinite(self.norm2).all():
             refuse_nonfinite(points.X)
-        row = dtype.itemsize * points.shape[1]  # by the pool alone: picks must not depend on memory
+        row = dtype.itemsize * points.shape[1]  # not by the memory that is free: picks must not depend on it
         self._size = max(points.sizes.front_rows, min(n // FRONT_SHARE, FRONT_BYTES // row))
 
     def exclude(self, rows: Rows) -> None:
@@ -126,13 +126,13 @@ class CpuCandidates:
             return CpuFront(self, front[self.score[front] >= bound], Bound(float(bound), int(row)))
 
     def renew(self, rows: Rows) -> None:
-        """Apply to these candidates the picks they have missed."""
+        """Update the scores of these candidates with the picks that they do not account for yet."""
         points, todo = self.picks.points, stale(rows, self.seen, self.picks.count)
         if points.limit is None:
             self._catch_up(self._source, todo)
             return
         empty = np.empty(0, points.dtype)
-        for lo, hi in spans(len(todo), CHUNK * self.workers):  # copied in small steps, then worked on as before
+        for lo, hi in spans(len(todo), CHUNK * self.workers):  # copy a few rows at a time, then update them
             part = todo[lo:hi]
             copy = points.take(self.members[part])
             copy.flags.writeable = False
@@ -151,7 +151,7 @@ class CpuCandidates:
 
 
 def _front(score: Floats, size: int, workers: int) -> tuple[Rows, Any, int]:
-    """Indices of about the `size` largest scores; every score elsewhere is below the bound, or equal from `left` on."""
+    """Indices of about the `size` largest scores, a bound on the others, and the first of these that equals it."""
     if size >= len(score):
         return np.flatnonzero(score >= 0), score.dtype.type(PICKED), NOWHERE
     parts = shares(len(score), CHUNK, workers)
@@ -165,7 +165,7 @@ def _front(score: Floats, size: int, workers: int) -> tuple[Rows, Any, int]:
     rank = max(1, round(size / step))
     bound = np.partition(sample, len(sample) - rank)[len(sample) - rank]
     front = those_reaching(bound)
-    if len(front) > 2 * size:  # the sample misleads where scores take few values or are sorted: look at all of them
+    if len(front) > 2 * size:  # the sample misleads if scores take few values or are sorted: use all of them
         bound = np.partition(score, len(score) - size)[len(score) - size]
         front = those_reaching(bound)
     m, left = cut_ties(score, bound, size, front, len(front))

@@ -1,7 +1,7 @@
-"""The cluster that does the work, and a Dask array as it works on it: in parts, each read and worked on where it lies.
+"""The Dask client, and the partitions of a Dask array, each of which is read and processed by a worker.
 
-Every task is a function of its arguments alone: a partition, results of earlier tasks on it, and a few small arrays. So
-when a worker is lost, Dask computes its share again, and results do not change.
+The result of a task depends only on its arguments: a partition, results of earlier tasks on it, and a few small arrays.
+If a worker is lost, Dask repeats its tasks, and results do not change.
 """
 
 import logging
@@ -25,12 +25,12 @@ from ...validation import as_array, refuse_dtype, refuse_nonfinite, refuse_shape
 from ..base import Float64, Floats
 from ..cpu.points import Points
 
-LARGE = 1 << 27  # bytes of a partition that are enough
-EACH = 2  # partitions for each thread of the cluster, so that threads end together
+LARGE = 1 << 27  # largest size in bytes of a merged partition
+EACH = 2  # merged partitions for each thread of the cluster, which balances the threads
 
 
 def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
-    """A Dask client: of the cluster at this address, or our own for "local"; None: the active one, or else our own."""
+    """A Dask client for the cluster at this address; "local" starts one; None: the active client, else "local"."""
     if scheduler is None:
         with suppress(ValueError):  # no client is active
             return nullcontext(get_client())
@@ -42,13 +42,13 @@ def connected(scheduler: str | None = None) -> AbstractContextManager[Client]:
             return Client(scheduler, timeout=10)
         except OSError as error:
             raise UserError(wrong) from error
-    # A process for each core, so that no two share a lock. It ends with its client, and only this machine reaches it.
+    # One process per core avoids a shared lock. The cluster stops with its client and listens on this machine only.
     options = {"n_workers": thread_count(), "threads_per_worker": 1, "processes": True}
     return Client(**options, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
 
 
 def writable(value: Any) -> Any:
-    """Arrays (also in a named tuple) made writable, as kernels need them: those that came over the network are not."""
+    """A writable copy of read-only arrays, also in named tuples: arrays from the network are read-only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
     return type(value)(*map(writable, value)) if hasattr(value, "_fields") else value
@@ -56,13 +56,13 @@ def writable(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Transform:
-    """How rows are scaled: standardised where moments are given, then made unit where `unit` is set."""
+    """How rows are scaled: standardised if moments are given, then projected to the sphere if `unit` is True."""
 
     moments: tuple[Float64, Float64] | None = None
     unit: bool = False
 
     def points(self, X: Floats, norms: Floats | None = None) -> Points:
-        """These rows, in this process; `norms` may hold their lengths before they are made unit."""
+        """These rows as a store in this process; `norms` may hold their lengths before projection."""
         points = Points.raw(X) if self.moments is None else Points.standardized(X, self.moments)
         if norms is not None:
             points = points.with_norms(norms)
@@ -71,20 +71,20 @@ class Transform:
 
 @one_thread()
 def on_points(work: Callable[..., Any], transform: Transform, X: Floats, norms: Floats | None, *own: Any) -> Any:
-    """A pass over a partition: `work` gets its scaled rows, then its own arguments."""
+    """Run `work` on the scaled rows of a partition and on its other arguments."""
     return work(transform.points(X, norms), *map(writable, own))
 
 
 class Partitions:
-    """The rows of a checked Dask array on a cluster; rows are numbered through all partitions."""
+    """The rows of a checked Dask array on a cluster. Row numbers count through all partitions."""
 
     def __init__(self, X: Any, client: Client, keep: bool | None = None) -> None:
-        """Workers `keep` their parts, by default where that takes less than half their memory; else read them anew."""
+        """Workers `keep` partitions in memory (default: if they take less than half of it), else read them again."""
         self.client, self.gather = client, client.gather
         threads = sum(client.nthreads().values()) or 1
         count, chunks = max(EACH * threads, -(-X.nbytes // LARGE)), len(X.chunks[0])
         if chunks > 2 * count or (chunks < threads and len(X) > chunks):
-            X = X.rechunk((-(-X.shape[0] // count), -1))  # few and fat parts, yet enough that all threads have work
+            X = X.rechunk((-(-X.shape[0] // count), -1))  # few large partitions, but enough for all threads
         elif len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         self.shape = (int(X.shape[0]), int(X.shape[1]))
@@ -107,17 +107,17 @@ class Partitions:
         return self.client.compute([apply(*mine, *shared) for mine in arguments])
 
     def share(self, value: Any) -> Future:
-        """A value that many tasks need: sent once, and sent again when it is lost."""
+        """Send a value to the cluster once, for many tasks; it is sent again if it is lost."""
         return self.client.submit(_same, value, pure=False)
 
     def split(self, A: npt.NDArray[Any] | None) -> Sequence[Any]:
-        """The rows' numbers by partition, on the workers; None for each where there are none."""
+        """Send each partition its part of A, which has one entry a row; a list of None if A is None."""
         if A is None:
             return [None] * len(self.parts)
         return [self.share(A[lo:hi]) for lo, hi in pairwise(self.first.tolist())]
 
     def join(self, futures: Sequence[Future]) -> npt.NDArray[Any]:
-        """An array for each partition, one after the other on the client."""
+        """Concatenate the arrays of all partitions on the client."""
         return np.concatenate(self.gather(futures))
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
@@ -133,14 +133,14 @@ class Partitions:
         return out
 
     def refuse_nonfinite(self, found: Sequence[npt.NDArray[Any]]) -> None:
-        """Raise the error for the first partition where something found is not finite: tasks know no row numbers."""
+        """Raise the error for the first partition with a result that is not finite; tasks do not know row numbers."""
         for part, first, numbers in zip(self.parts, self.first, found, strict=False):
             if not np.isfinite(numbers).all():
                 refuse_nonfinite(self.client.compute(part).result(), int(first))
 
 
 def standardizing(pool: Partitions) -> Transform:
-    """Columns of mean 0 and standard deviation 1; refuses NaN and infinity by their place."""
+    """The transform to columns of mean 0 and standard deviation 1. The error for NaN and infinity names the row."""
     n = pool.shape[0]
     shift = pool.take(np.arange(1))[0].astype(np.float64)
     parts = [(Points.moment_sums, Transform(), part, None, shift) for part in pool.parts]
@@ -153,7 +153,7 @@ def standardizing(pool: Partitions) -> Transform:
 
 
 def checked(X: Any) -> Any:
-    """X as an array of numbers with known chunks, or an error with the remedy."""
+    """X as a Dask array of numbers with known chunk sizes, or an error with the remedy."""
     if not hasattr(X, "to_delayed") or not hasattr(X, "rechunk"):
         raise UserTypeError(
             f"X is a {type(X).__name__}: pass a Dask array (frame.to_dask_array(lengths=True) makes one)"

@@ -1,7 +1,7 @@
 """The rows of a Dask array on the workers of a cluster, as a `RowStore`.
 
-Labels, spacing, weights and scores of rows come to the client as NumPy arrays, a few bytes a row; the rows themselves
-stay with the workers, but for those that are picked or compared with.
+Labels, spacing, weights and scores are NumPy arrays on the client, a few bytes a row. The rows themselves stay on the
+workers, except for picks, references of the local spacing, and small pools.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,22 +24,22 @@ from ..cpu.points import Points
 from .partitions import Partitions, Transform, on_points, standardizing, writable
 from .traversal import DaskPicks
 
-BRANCH = 8  # sums that one task adds up
+BRANCH = 8  # partial sums that one task adds
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What comes to the client at a time. Results do not depend on it, but for rounding; tests make it small."""
+    """How much is sent to the client at a time. Results do not depend on it, except for rounding. Tests use less."""
 
     front_rows: int = 2048  # fewest rows in the front of a traversal
-    front_bytes: int = 1 << 23  # bytes of rows that travel to the client in an epoch
-    group_rows: int = 32  # fewest rows of a group that travel from a partition
-    sample: int = 8192  # scores that the bound of a front is chosen from
+    front_bytes: int = 1 << 23  # bytes of rows that are sent to the client in an epoch
+    group_rows: int = 32  # each partition may send at least this many rows of each group
+    sample: int = 8192  # scores from which the bound of a front is chosen
     local_bytes: int = 1 << 26  # pools up to this size are clustered on the client
 
 
 class DaskRows(RowStore):
-    """The scaled rows of a Dask array, and their lengths before they were made unit, part by part on the workers."""
+    """The scaled rows of a Dask array, and their lengths before projection, by partition on the workers."""
 
     def __init__(
         self, pool: Partitions, transform: Transform, sizes: Sizes | None = None, lengths: list[Future] | None = None
@@ -66,12 +66,12 @@ class DaskRows(RowStore):
         return self.pool.dtype
 
     def each(self, work: Callable[..., Any], *own: Iterable[Any], shared: Sequence[Any] = ()) -> list[Future]:
-        """A pass over the rows: work(points, *its own, *shared) for each partition."""
+        """Run work(points, *own arguments, *shared) on each partition; `own` has iterables with an entry for each."""
         parts = zip(repeat(work), repeat(self.transform), self.pool.parts, self.lengths, *own, strict=False)
         return self.pool.run(on_points, parts, shared)
 
     def own(self, rows: Index | None) -> list[Rows | None]:
-        """Which of these ascending rows each partition holds, counted from its first."""
+        """These ascending rows by partition, numbered from the first row of each."""
         if rows is None:
             return [None] * len(self.pool.parts)
         first = self.pool.first
@@ -93,7 +93,7 @@ class DaskRows(RowStore):
         return self.transform.points(self.pool.take(np.asarray(rows, np.int64))).take(np.arange(len(rows)))
 
     def subset(self, rows: Index) -> Points:
-        """These rows alone, on the client."""
+        """A store on the client with these rows alone."""
         return Points.raw(self.take(rows))
 
     def mean(self, rows: Index | None = None) -> Float64:
@@ -104,7 +104,7 @@ class DaskRows(RowStore):
         return self.pool.join(self.each(Points.assign, shared=[self.pool.share(centers)]))
 
     def fitting(self, k: int, weight: Floats | None = None) -> Fitting:
-        """Passes that assign every row to one of k centres; on the client where all rows fit there."""
+        """A new state of k-means with k centres, on the client if the pool is small."""
         n, d = self.shape
         if n * d * self.dtype.itemsize <= self.sizes.local_bytes:
             return self.subset(np.arange(n)).fitting(k, weight)
@@ -124,7 +124,7 @@ class DaskRows(RowStore):
     def map_groups(
         self, work: Work, groups: Groups, arguments: Sequence[tuple[Any, ...]], name: str, checkpoint: NullCheckpoint
     ) -> list[Arrays]:
-        """As in memory, on a worker where the rows of the group come together."""
+        """As in `RowStore`, on the workers: the rows of a group are sent to one worker."""
         pool = self.pool
         split = self.each(_split, pool.split(group_numbers(self.shape[0], groups, -1)), shared=[len(groups)])
         jobs: list[tuple[Any, ...]] = []
@@ -137,7 +137,7 @@ class DaskRows(RowStore):
 
 
 class DaskFitting:
-    """Rows that are being clustered by direction. Nothing is kept between passes, so nothing can be lost."""
+    """The state of spherical k-means. Workers store nothing between passes, so a lost worker loses nothing."""
 
     def __init__(self, rows: DaskRows, k: int, weight: Floats | None) -> None:
         self.rows, self.pool, self.weight = rows, rows.pool, rows.pool.split(weight)
@@ -146,7 +146,7 @@ class DaskFitting:
     def assign(self, centers: Floats) -> None:
         self.centers = self.pool.share(np.ascontiguousarray(centers, self.pool.dtype))
         level = self._pass(attrgetter("sums", "mass"))
-        while len(level) > 1:  # added up in a tree, so that only k centres travel
+        while len(level) > 1:  # added in a tree on the workers: the client receives one sum
             level = self.pool.run(_added, [(level[i : i + BRANCH],) for i in range(0, len(level), BRANCH)])
         self.sums, self.mass = self.pool.gather(level)[0]
 
@@ -161,7 +161,7 @@ class DaskFitting:
 
 
 def _lengths(points: Points) -> Floats:
-    """The length of each row; all NaN if one is not finite: the client then finds out which."""
+    """The length of each row; all NaN if one is not finite, and the client then raises the error."""
     try:
         return points.norms()
     except UserError:
@@ -176,7 +176,7 @@ def _total(points: Points, rows: Rows | None) -> Float64:
 def _spacing(
     points: Points, first: int, labels: Labels, known: list[tuple[Rows, Floats]], neighbours: list[int]
 ) -> Floats:
-    """Mean distance of each row to the references of its label; `known` are their rows and points, by label."""
+    """The mean distance of each row to its nearest references; `known` has their rows and points for each label."""
     out = np.empty(len(labels), points.dtype)
     order, ends = grouped(labels, len(known))
     for c in np.flatnonzero(np.diff(ends)).tolist():
@@ -193,12 +193,12 @@ def _split(points: Points, group: Labels, count: int) -> dict[int, Floats]:
 
 @one_thread()
 def _together(work: Callable[..., Any], pieces: list[Floats], arguments: tuple[Any, ...]) -> Any:
-    """Work on the rows of one group, which lie together here."""
+    """Run `work` on all rows of a group, which this worker has received in pieces."""
     return work(Points.raw(np.concatenate(pieces)), *map(writable, arguments), 1)
 
 
 def _fitted(points: Points, weight: Floats | None, centers: Floats, found: Callable[[CpuFitting], Any]) -> Any:
-    """What is found by one assignment of a partition's rows."""
+    """Assign the rows of a partition to these centres, and return the result that `found` selects."""
     fitting = CpuFitting(points, len(centers), weight, quantize=False)
     fitting.assign(centers)
     return found(fitting)

@@ -1,6 +1,6 @@
-"""Farthest-first traversal on a cluster: workers keep the scores, the client picks among the best of them.
+"""Farthest-first traversal on a cluster: workers compute the scores, the client picks among the best rows.
 
-In each epoch every partition updates the scores that reach a bound, and sends its best rows to the client: the front.
+In each epoch, every partition updates the scores that reach a bound and sends its best rows, the front, to the client.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Picked(NamedTuple):
-    """Rows that are picked or labelled, their points, squared lengths and weights."""
+    """Rows that are labelled or picked: numbers, points, squared lengths and weights."""
 
     rows: Rows
     P: Floats
@@ -32,22 +32,22 @@ class Picked(NamedTuple):
 
 
 class Front(NamedTuple):
-    """Rows that travel to the client, ascending, with all that picking among them needs."""
+    """The ascending rows that a partition sends to the client, with all that is needed to pick among them."""
 
     rows: Rows
     G: Floats
     score: Floats
     norm2: Floats
     candidate: Floats
-    placed: Floats
+    pick_weight: Floats
     group: Labels
-    limit: Floats  # in each group the best score that stays behind,
+    limit: Floats  # for each group the best score that is not sent
     limit_row: Rows  # and its row
-    sample: Floats  # some scores of the partition: the next bound is chosen from them
+    sample: Floats  # some scores of the partition, from which the next bound is chosen
 
 
 class DaskPicks(PickList):
-    """Picks on the client and a copy on the workers, and the passes that compare the pool with them."""
+    """The picks, on the client and copied to the workers, and the passes that compare the pool with them."""
 
     def __init__(self, store: "DaskRows", capacity: int) -> None:
         super().__init__(store.take, capacity, store.shape[1], store.dtype)
@@ -59,7 +59,7 @@ class DaskPicks(PickList):
         super().add(rows, weight, norm2)
 
     def shared(self) -> Future:
-        """All picks so far, on a worker; only the new ones are sent."""
+        """All picks so far, as a future on the workers; only new ones are sent."""
         if self._sent < self.count:
             new = slice(self._sent, self.count)
             more = Picked(self.rows[new].copy(), *(A[new].copy() for A in self.arrays))
@@ -74,20 +74,20 @@ class DaskPicks(PickList):
         return np.max(worst, axis=0), Scores(np.concatenate(norm2), np.concatenate(score), self.count)
 
     def candidates(
-        self, weight: Floats, placed: Floats, groups: Groups | None = None, first: Scores | None = None,
+        self, weight: Floats, pick_weight: Floats, groups: Groups | None = None, first: Scores | None = None,
         workers: int | None = None,
     ) -> "list[DaskCandidates]":  # fmt: skip
-        return Traversal(self.store, self, groups, weight, placed, first).groups
+        return Traversal(self.store, self, groups, weight, pick_weight, first).groups
 
 
 class Traversal:
     """Scores of all rows on the workers, in one or several groups of candidates."""
 
     def __init__(
-        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats, placed: Floats,
+        self, store: "DaskRows", picks: DaskPicks, groups: Groups | None, weight: Floats, pick_weight: Floats,
         first: Scores | None,
     ) -> None:  # fmt: skip
-        """`first` may hold scores against some picks; without groups all rows compete in one."""
+        """`first` may hold scores against some picks. Without groups, all rows form one."""
         self.store, self.pool, self.picks = store, store.pool, picks
         n, split = store.shape[0], store.pool.split
         self.sizes = [n] if groups is None else [len(rows) for rows in groups]
@@ -96,7 +96,7 @@ class Traversal:
         group = np.zeros(n, np.int32) if groups is None else group_numbers(n, groups, -1)
         self.sampled = np.concatenate([group[lo : hi : self.step] for lo, hi in pairwise(self.pool.first.tolist())])
         candidate = split(weight)
-        self.fixed = candidate, candidate if placed is weight else split(placed), split(group)
+        self.fixed = candidate, candidate if pick_weight is weight else split(pick_weight), split(group)
         norm2, score, seen = (None, None, 1) if first is None else first
         own = candidate, self.fixed[2], split(norm2), split(score)
         begun = store.each(_begin, *own, shared=[picks.shared(), seen, self.step])
@@ -105,7 +105,7 @@ class Traversal:
         self.groups = [DaskCandidates(self, g) for g in range(len(self.sizes))]
 
     def epoch(self) -> None:
-        """New fronts for all groups."""
+        """Compute new fronts for all groups."""
         bounds, room = self._bounds(), self._room()
         shared = [self.picks.shared(), self.excluded, bounds, room, self.step]
         done = self.store.each(_advance_epoch, self.pool.first, *self.fixed, self.state, shared=shared)
@@ -116,11 +116,11 @@ class Traversal:
             candidates.kept = DaskFront(candidates, fronts, g, bounds[g])
 
     def _columns(self, results: Sequence[Future]) -> list[list[Future]]:
-        """The first results of all tasks, and the second ones; they stay on the workers."""
+        """From tasks that return pairs: the first results of all, and the second ones, both on the workers."""
         return [self.pool.run(getitem, zip(results, strict=True), [i]) for i in range(2)]
 
     def _bounds(self) -> Floats:
-        """For each group a score that about one row in FRONT_SHARE reaches; all rows of a small group reach it."""
+        """For each group, a score that about one row in FRONT_SHARE reaches, or all rows if the group is small."""
         score = np.concatenate(self.samples)
         bounds = np.full(len(self.sizes), PICKED, self.store.dtype)
         for g, n in enumerate(self.sizes):
@@ -131,14 +131,14 @@ class Traversal:
         return bounds
 
     def _room(self) -> Rows:
-        """How many rows of each group may travel from one partition."""
+        """How many rows of each group a partition may send."""
         sizes, row = self.store.sizes, self.store.shape[1] * self.store.dtype.itemsize
         each = max(sizes.front_rows, sizes.front_bytes // row) / len(self.pool.parts)
         return np.maximum(sizes.group_rows, each * np.array(self.sizes) / self.store.shape[0]).astype(np.int64)
 
 
 class DaskCandidates:
-    """One group of candidates. Its front is used until it gives no more picks."""
+    """One group of candidates. Its front is replaced once it yields no more picks."""
 
     def __init__(self, traversal: Traversal, group: int) -> None:
         self.traversal, self.picks = traversal, traversal.picks
@@ -153,7 +153,7 @@ class DaskCandidates:
         return self.remaining
 
     def scores(self) -> None:
-        """A run on a cluster is not resumed in the middle of its picks."""
+        """None: a run on a cluster cannot be resumed in the middle of its picks."""
 
     def front(self) -> "DaskFront":
         if self.kept is None or self.kept.used_up:
@@ -163,19 +163,19 @@ class DaskCandidates:
 
 
 class DaskFront(PointFront):
-    """The rows of one group that came to the client, and the best that stayed behind."""
+    """The rows of one group that were sent to the client, and a bound on the others."""
 
     used_up = False
 
     def __init__(self, of: DaskCandidates, fronts: Sequence[Front], group: int, bound: Any) -> None:
         own = [front.group == group for front in fronts]
-        rows, G, score, norm2, candidate, placed = (
+        rows, G, score, norm2, candidate, pick_weight = (
             np.concatenate([front[i][mine] for front, mine in zip(fronts, own, strict=True)]) for i in range(6)
         )
         bounds = [Bound(float(front.limit[group]), int(front.limit_row[group])) for front in fronts]
         best = max(Bound(float(bound), NOWHERE), *bounds, key=lambda bound: (bound.score, -bound.row))
         known = Scores(norm2, score, np.full(len(rows), of.picks.count, np.int32))
-        super().__init__(of.picks, rows, G, known, (candidate, placed), best)
+        super().__init__(of.picks, rows, G, known, (candidate, pick_weight), best)
         self.of = of
 
     def pick(self, limit: Bound, stop: int) -> tuple[Rows, Floats]:
@@ -187,18 +187,18 @@ class DaskFront(PointFront):
         return rows, scores
 
 
-# What workers do: pure functions of a partition, of results of earlier tasks on it, and of small arrays.
+# Tasks of the workers: pure functions of a partition, results of earlier tasks on it, and small arrays.
 
 
 def _picks(points: Points, picked: Picked) -> CpuPicks:
-    """The picks beside the rows of a partition."""
+    """The picks, with the rows of a partition as the pool."""
     picks = CpuPicks(points, len(picked.rows))
     picks.P[:], picks.norm2[:], picks.weight[:], picks.count = *picked[1:], len(picked.rows)
     return picks
 
 
 def _all_radii(points: Points, weight: Floats, picked: Picked) -> tuple[Float64, Floats, Floats]:
-    """The largest distance left after each pick; squared lengths, and scores against all picks."""
+    """The largest distance left after each pick; squared lengths of the rows, and their scores against all picks."""
     worst, scores = _picks(points, picked).radii(weight)
     return worst, scores.norm2, scores.score
 
@@ -207,7 +207,7 @@ def _begin(
     points: Points, candidate: Floats, group: Labels, norm2: Floats | None, score: Floats | None,
     picked: Picked, seen: int, step: int,
 ) -> tuple[Scores, Floats]:  # fmt: skip
-    """Scores against the first `seen` picks; those of a sample against all."""
+    """Scores of all rows against the first `seen` picks, and scores of a sample against all picks."""
     first = None if norm2 is None or score is None else Scores(norm2, score.copy(), seen)
     own = _picks(points, picked).candidates(candidate, candidate, first=first)[0]
     own.score[group < 0] = PICKED
@@ -216,24 +216,24 @@ def _begin(
 
 
 def _advance_epoch(
-    points: Points, first: int, candidate: Floats, placed: Floats, group: Labels, before: Scores,
+    points: Points, first: int, candidate: Floats, pick_weight: Floats, group: Labels, before: Scores,
     picked: Picked, excluded: Rows, bounds: Floats, room: Rows, step: int,
 ) -> tuple[Scores, Front]:  # fmt: skip
-    """Update the scores that reach their group's bound; the best rows, at most `room` per group, form the front."""
+    """Update the scores that reach their group's bound. The best rows, at most `room` per group, form the front."""
     known = before._replace(score=before.score.copy(), seen=np.array(before.seen))  # arguments must not change
-    own = _picks(points, picked).candidates(candidate, placed, first=known)[0]
+    own = _picks(points, picked).candidates(candidate, pick_weight, first=known)[0]
     score, n = own.score, len(before.score)
     for gone in (picked.rows, excluded):
         score[gone[(gone >= first) & (gone < first + n)] - first] = PICKED
     level = bounds[group]
     reaching = (score >= level) & (score >= 0)
     front = np.flatnonzero(reaching)
-    reaching[::step] = True  # the sample too, or the next bound would be too high to pick anything
+    reaching[::step] = True  # update the sample too, or the next bound would be too high
     own.renew(np.flatnonzero(reaching))
     front = front[score[front] >= level[front]]
     front, limit, left = _best(front, score[front], group[front], room)
     return own.scores(), Front(
-        first + front, points.take(front), score[front], own.norm2[front], candidate[front], placed[front],
+        first + front, points.take(front), score[front], own.norm2[front], candidate[front], pick_weight[front],
         group[front], limit, np.where(left < NOWHERE, first + left, NOWHERE), score[::step].copy(),
     )  # fmt: skip
 
@@ -243,7 +243,7 @@ def _append(picked: Picked | None, more: Picked) -> Picked:
 
 
 def _best(rows: Rows, score: Floats, group: Labels, room: Rows) -> tuple[Rows, Floats, Rows]:
-    """The best rows of each group; of the others the best score (or PICKED), and whose it is (or NOWHERE)."""
+    """The best rows of each group; then the best score of the others (or PICKED) and its row (or NOWHERE)."""
     limit, left = np.full(len(room), PICKED, score.dtype), np.full(len(room), NOWHERE)
     kept = []
     for g in range(len(room)):

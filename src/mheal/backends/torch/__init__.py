@@ -1,7 +1,7 @@
 """The torch backend: a pool stays on its device, and the picks are those of the CPU up to ties and rounding.
 
-A pool on the device is scaled on the fly, a chunk at a time. One on the host is uploaded if it fits, else its chunks
-are streamed through the device, once for each pass over the pool.
+A pool on the device is scaled on the fly, in chunks. A pool on the host is uploaded if it fits, else every pass over
+the pool streams its chunks through the device.
 """
 
 import torch
@@ -10,14 +10,14 @@ from ..base import Floats, Index, RowStore
 from .candidates import TorchPicks
 from .clustering import TorchFitting, plus_plus, spacing_by_label
 from .distances import nearest
-from .placed import Placed
 from .rows import as_pool
+from .scaled import Scaled
 
 __all__ = ["Points", "as_pool"]
 
 
-class Points(Placed, RowStore):
-    """The rows (x − offset)·scale, possibly made unit, on a torch device or on the host and streamed through it."""
+class Points(Scaled, RowStore):
+    """The rows (x − offset)·scale, projected to the sphere on request, in device memory or streamed from the host."""
 
     plus_plus, spacing = plus_plus, spacing_by_label
 

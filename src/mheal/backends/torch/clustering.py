@@ -1,6 +1,6 @@
-"""What clustering needs of a pool on the device: seeds by k-means++, passes of spherical k-means, and spacing.
+"""Clustering on the device: seeds by k-means++, passes of spherical k-means, and local spacing.
 
-Rows of the same label are laid side by side, so that sums and distances for many labels are a few large operations.
+Rows are sorted by label into blocks, so that sums and distances for many labels are a few large operations.
 """
 
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ import torch
 from ..base import Float64, Floats, Labels, Rows
 from .determinism import full_precision
 from .distances import picks_side, rows_side
-from .placed import Placed
+from .scaled import Scaled
 
-TOGETHER = 16  # rows added in their own precision, before float64 takes over: float32 drifts at a million rows
+TOGETHER = 16  # rows summed in their own precision; these sums are added in float64, since float32 would lose digits
 BLOCK = 64  # points of one cluster that are compared with its references together
-DISTANCES = 1 << 25  # in memory at a time: enough rows to fill the blocks of a thousand clusters
-FAR = 3e38  # from a point to itself, or to a reference that is not there
+DISTANCES = 1 << 25  # distances in memory at a time: enough rows to fill the blocks of a thousand clusters
+FAR = 3e38  # distance from a point to itself, or to a reference that is only padding
 NO_ROW = np.iinfo(np.int64).max
 
 
 @full_precision
-def plus_plus(points: Placed, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
-    """The draws of `backends.seeding.plus_plus`, without waiting for the device at each of them."""
+def plus_plus(points: Scaled, rows: Rows, weight: Float64, k: int, rng: np.random.RandomState) -> Rows:
+    """`backends.seeding.plus_plus` on the device, without waiting for the result of each draw."""
     at = points.index(rows)
     U = points.gather(at) * points.inverse_lengths[at, None]
     direction = torch.as_tensor(np.random.RandomState(0).standard_normal(U.shape[1]), device=U.device)
@@ -46,7 +46,7 @@ def plus_plus(points: Placed, rows: Rows, weight: Float64, k: int, rng: np.rando
 
 
 def _draw(mass: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Rows with probability in proportion to their mass; any where all have none."""
+    """Draw rows with probability proportional to their mass, or uniformly if all masses are 0."""
     cumulative = mass.cumsum(0)
     by_mass = torch.searchsorted(cumulative, uniform * cumulative[-1], right=True)
     return torch.where(cumulative[-1] > 0, by_mass, (uniform * len(mass)).long()).clamp_max(len(mass) - 1)
@@ -54,13 +54,13 @@ def _draw(mass: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
 
 def _squared_chords(U: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     chords = (2.0 - 2.0 * (U @ U[rows].T)).clamp_min(0).double()
-    return torch.where(chords < 1e-6, 0.0, chords)  # rounding: a row and its duplicates are at 0
+    return torch.where(chords < 1e-6, 0.0, chords)  # rounding: duplicates of a row must be at distance 0
 
 
 def blocks_of(labels: torch.Tensor, k: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Rows 0..n−1, ascending, in blocks of `size` places for rows of one label < k; does not wait for the device.
 
-    Returns the row in each place (blocks, size), 0 if it is empty; which are not; each block's label, k without one.
+    Returns the row in each place, (blocks, size), 0 if it is empty; which places are filled; each block's label, or k.
     """
     n, device = len(labels), labels.device
     owner, order = torch.sort(labels, stable=True)
@@ -78,9 +78,9 @@ def blocks_of(labels: torch.Tensor, k: int, size: int) -> tuple[torch.Tensor, to
 
 
 class TorchFitting:
-    """Rows that are being clustered by direction. Labels stay on the device."""
+    """The state of spherical k-means. Labels stay on the device."""
 
-    def __init__(self, points: Placed, k: int, weight: Floats | None = None) -> None:
+    def __init__(self, points: Scaled, k: int, weight: Floats | None = None) -> None:
         n, d = points.shape
         self.points, self.k = points, k
         self.weight = None if weight is None else points.floats(weight)
@@ -102,7 +102,7 @@ class TorchFitting:
         self.sums, self.mass = found[:, :-1], found[:, -1]
 
     def _add(self, Z: torch.Tensor, labels: torch.Tensor, rows: slice, total: torch.Tensor) -> None:
-        """Add the unit rows and their weights to the total of their centres, always in the same order."""
+        """Add the unit rows and their weights to the totals of their centres, in an order that is always the same."""
         at, filled, label = blocks_of(labels, self.k, TOGETHER)
         inverse = self.points.inverse_lengths[rows]
         weight = (inverse > 0).to(Z.dtype) if self.weight is None else self.weight[rows] * (inverse > 0)
@@ -124,7 +124,7 @@ class TorchFitting:
 
 
 def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> torch.Tensor:
-    """Which row c of C has the largest z·c for each row z of Z, the first of equals; `scores` products at a time."""
+    """For each row z of Z, the row c of C with the largest z·c; ties go to the first. Computes `scores` at a time."""
     if Z.is_cuda and Z.dtype == torch.float32 and (best_column := _fused_kernel()) is not None:
         index: torch.Tensor = best_column(Z, C)[1]
         return index
@@ -133,20 +133,20 @@ def _best_of(Z: torch.Tensor, C: torch.Tensor, scores: int) -> torch.Tensor:
 
 @cache
 def _fused_kernel() -> Any:
-    """The same as one kernel, written in Triton; None without Triton, or where it finds no compiler."""
+    """`fused.best_column`, a Triton kernel; None if Triton is missing or finds no compiler."""
     try:
         best_column = import_module(".fused", __package__).best_column
         best_column(*torch.ones((2, 16, 16), device="cuda"))
-    except Exception:  # whatever it is, torch operations do the same, only slower
+    except Exception:  # after any error, slower torch operations give the same result
         return None
     return best_column
 
 
 @full_precision
-def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
-    """Mean distance from each row to its nearest neighbours among the references of its cluster, in one pass."""
+def spacing_by_label(points: Scaled, labels: Labels, references: Sequence[Rows], neighbours: Sequence[int]) -> Floats:
+    """The mean distance of each row to its nearest neighbours among the references of its cluster, in one pass."""
     k, size, most = len(references), max(map(len, references)), max(neighbours)
-    padded = np.full((k, size), NO_ROW)  # small clusters are filled up with absent references
+    padded = np.full((k, size), NO_ROW)  # lists of references are padded to the same length
     for mine, those in zip(padded, references, strict=True):
         mine[: len(those)] = those
     rows, wanted = points.index(padded), points.index(np.array(neighbours))
@@ -156,14 +156,14 @@ def spacing_by_label(points: Placed, labels: Labels, references: Sequence[Rows],
     sides[:, R.shape[1] + 1].masked_fill_(~there, FAR)
     sides = sides.view(k, size, -1)
     owner = torch.as_tensor(np.ascontiguousarray(labels, np.int32), device=points.device)
-    out = torch.empty(points.shape[0] + 1, dtype=points.rows.dtype, device=points.device)  # the last: empty places
+    out = torch.empty(points.shape[0] + 1, dtype=points.rows.dtype, device=points.device)  # last: empty places
     for part, Z in points.pieces(max(4096, DISTANCES // max(sides.shape[1:]))):
         at, filled, label = blocks_of(owner[part], k, BLOCK)
         label = label.clamp_max(k - 1)
         own_side = rows_side(Z, Z.square().sum(1))[at.view(-1)].view(*at.shape, -1)
         distance2 = torch.bmm(own_side, sides[label].transpose(1, 2))
         row, own = at + part.start, rows[label]
-        place = torch.searchsorted(own, row).clamp_max(size - 1)  # its own among the references, if it is there
+        place = torch.searchsorted(own, row).clamp_max(size - 1)  # position of the row itself, if it is a reference
         itself = (own.gather(1, place) == row).unsqueeze(2)
         place = place.unsqueeze(2)
         distance2.scatter_(2, place, torch.where(itself, FAR, distance2.gather(2, place)))

@@ -1,16 +1,16 @@
-"""Squared distances times the weights of picks: by products, by differences where those cancel; and the radii left."""
+"""Squared distances times the weights of picks, by matrix products or, if these cancel, by differences; and radii."""
 
 import torch
 
 from ..base import Float64, Floats
 from .determinism import full_precision
-from .placed import Placed
 from .rows import Sizes
+from .scaled import Scaled
 
 DIFFERENCES = 1 << 26  # numbers in memory at a time when distances are sums of squared differences
-FEW_COLUMNS = 8  # up to here products would lose precision and gain no speed
+FEW_COLUMNS = 8  # with at most so many, products would lose precision and not be faster than differences
 CANCELS = 1e-4  # squared distances below this share of the squared length are recomputed by differences, or in float64
-ROUNDING = 1e-12  # what cancellation leaves, in float64, of a pick's distance from itself
+ROUNDING = 1e-12  # relative rounding error, in float64, of a pick's distance from itself
 
 
 @full_precision
@@ -32,17 +32,17 @@ def nearest(Z: torch.Tensor, norm2: torch.Tensor, P: torch.Tensor, weight: torch
 
 
 def rows_side(Z: torch.Tensor, norm2: torch.Tensor) -> torch.Tensor:
-    """(z, |z|², 1): its product with a pick's side is |z − p|²·weight."""
+    """Rows (z, |z|², 1): the product with a row of `picks_side` is |z − p|²·weight."""
     return _padded(Z, norm2, torch.ones_like(norm2))
 
 
 def picks_side(P: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """(−2p, 1, |p|²)·weight."""
+    """Rows (−2p, 1, |p|²)·weight, the other factor of `rows_side`."""
     return _padded(-2 * weight[:, None] * P, weight, P.square().sum(1) * weight)
 
 
 def _padded(A: torch.Tensor, *columns: torch.Tensor) -> torch.Tensor:
-    """A with more columns, the last of zeros: products like multiples of 8."""
+    """A with more columns, padded with zeros to a multiple of 8, with which matrix products are faster."""
     side = A.new_zeros((len(A), -(-(A.shape[1] + len(columns)) // 8) * 8))
     side[:, : A.shape[1]] = A
     for at, column in enumerate(columns, start=A.shape[1]):
@@ -62,8 +62,8 @@ def _by_differences(Z: torch.Tensor, P: torch.Tensor, weight: torch.Tensor, size
 
 
 @full_precision
-def radii(points: Placed, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> Float64:
-    """The largest distance of any row from its nearest pick, times both weights, after each pick."""
+def radii(points: Scaled, P: torch.Tensor, pick_weight: torch.Tensor, weight: Floats) -> Float64:
+    """The largest weighted distance from any row to its nearest pick, after each pick."""
     w = points.floats(weight)
     for dtype in (P.dtype, torch.float64):
         targets = picks_side(P.to(dtype), pick_weight.to(dtype))

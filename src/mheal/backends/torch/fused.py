@@ -1,8 +1,8 @@
-"""The best of all columns for each row of a product, without the product: on a GPU, by Triton.
+"""The best column of each row of a matrix product, computed by a Triton kernel that does not store the product.
 
-Written out, the scores of ten million rows and a thousand centres are 40 GB. Here a block of them stays in registers
-until it has been compared. Tensor cores multiply in TF32; a float32 is the sum of two such numbers, near enough, so
-three of their products make one of float32 precision, which is still faster than the plain units.
+The product of ten million rows and a thousand centres would take 40 GB. Here each block of it is compared in registers.
+Tensor cores multiply in TF32. A float32 is about the sum of two TF32 numbers, so three TF32 products make one of
+float32 precision. This is still faster than the GPU's float32 units.
 """
 
 import torch
@@ -10,11 +10,11 @@ import triton
 import triton.language as tl
 
 ROWS, COLUMNS, DEPTH = 128, 64, 32  # of a block of scores; columns multiplied at a time
-WARPS, STAGES = 4, 3  # of those tried, the fastest on an H200
+WARPS, STAGES = 4, 3  # the fastest of several values on an H200
 
 
 def best_column(A: torch.Tensor, B: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """For each row a of A the largest a·b over the rows b of B, and which; the first of equal ones."""
+    """For each row a of A, the largest a·b over the rows b of B and the number of that b; ties go to the first."""
     value = torch.empty(len(A), dtype=torch.float32, device=A.device)
     index = torch.empty(len(A), dtype=torch.int64, device=A.device)
     A, B = A.contiguous(), B.contiguous()

@@ -1,6 +1,6 @@
-"""CUDA graphs: many small kernels, captured once and launched together.
+"""CUDA graphs: many small kernels are captured once and launched together.
 
-A small kernel keeps a large GPU busy for a few microseconds, less than Python needs to launch it.
+A small kernel runs for a few microseconds on a large GPU, less time than Python takes to launch it.
 """
 
 import gc
@@ -15,10 +15,10 @@ WARM_UP = 3  # runs before the capture, in which libraries choose kernels and op
 
 
 def capture(work: Callable[[], None], stream: Any, generators: Sequence[Any] = (), mode: str = "thread_local") -> Any:
-    """A graph that does this work; `.replay()` runs it.
+    """A CUDA graph of this work; `.replay()` runs it.
 
-    The work must use tensors that stay where they are. It is run a few times first, so what it changes has to be reset
-    after the capture. It may draw from the `generators`, which give the same numbers as without a graph, and may be
+    The work must use the same tensors each time. It is run a few times first, so the caller resets what it has changed
+    after the capture. It may draw from the `generators`, which give the same numbers as without a graph and may be
     reseeded between replays. `mode`: whether other threads may use the device meanwhile, see `torch.cuda.graph`.
     """
     here = torch.cuda.current_stream(stream.device)
@@ -37,13 +37,13 @@ def capture(work: Callable[[], None], stream: Any, generators: Sequence[Any] = (
 
 @cache
 def kept_stream(number: int = 0) -> Any:
-    """The same stream for the same number: libraries keep a workspace of many megabytes for each one used."""
+    """A stream, always the same for a number: libraries keep a workspace of many megabytes for each stream used."""
     return torch.cuda.Stream()
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """While it lasts no garbage is collected: freeing an old graph would spoil the one that is being captured."""
+    """Within the block, garbage collection is off: freeing an old graph would break a capture."""
     gc.collect()
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Where the rows of a pool lie, on the device or on the host, how they come to be worked on, and checks of them."""
+"""The unscaled rows of a pool, in device memory or streamed to the device from the host, and checks of them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,38 +13,38 @@ from ...exceptions import UserError, UserTypeError
 from ...runtime.threads import run_parts, spans
 
 COPY = 1 << 12  # rows that one thread copies at a time
-SHARE = 0.6  # of the free memory of a device may go to the pool; the rest is for the work on it
+SHARE = 0.6  # of the device's free memory that the pool may take; computations use the rest
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How work on a pool is cut. Results do not depend on it, but for rounding; tests make it small."""
+    """How work is divided. Results do not depend on these sizes, except for rounding. Tests use small ones."""
 
-    chunk: int = 1 << 25  # numbers of the pool that are worked on at one time
+    chunk: int = 1 << 25  # numbers of the pool in one chunk
     scores: int = 1 << 23  # scores that exist at one time: they stay in the cache of a GPU
     picks: int = 1024  # picks that rows are compared with at one time
-    catch_up: int = 1 << 15  # candidates that are caught up together
-    share: int = 24  # one candidate in this many goes to the front
+    catch_up: int = 1 << 15  # candidates whose scores are updated together
+    share: int = 24  # the front holds one candidate in this many
     first: int = 256  # picks that all candidates are compared with at the beginning
     burst: int = 16  # picks made on the device before the host checks them
     cached: int | None = None  # candidates whose scores are kept exact; None: as many as the device's cache holds
 
     def chunks(self, rows: int, columns: int) -> list[tuple[int, int]]:
-        """Where the chunks begin and end, of a pool of this size."""
+        """Begin and end of each chunk of a pool of this size."""
         return spans(rows, max(1024, self.chunk // columns))
 
 
 class OnDevice:
-    """The rows of a tensor, worked on where it lies."""
+    """The rows of a tensor, in the memory of its device."""
 
-    room = 0  # rows that may be copied to the device beside the pool, for a while
+    room = 0  # fewest rows in a front: large for a pool on the host, so that transfers are few
 
     def __init__(self, X: torch.Tensor, sizes: Sizes) -> None:
         self.X, self.device, self.dtype, self.sizes = X, X.device, X.dtype, sizes
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """All rows in order: where each chunk begins, and its rows. Not to be written to."""
+        """All rows in order: the number of each chunk's first row, and its rows. Do not modify them."""
         for lo, hi in self.sizes.chunks(*self.shape):
             yield lo, self.X[lo:hi]
 
@@ -54,7 +54,7 @@ class OnDevice:
 
 
 class OnHost:
-    """The rows of an array or memory map, too large for the device: brought there when they are needed."""
+    """The rows of an array or memory map that is too large for the device: they are copied there when needed."""
 
     def __init__(self, X: npt.NDArray[Any], device: torch.device, limit: float, sizes: Sizes) -> None:
         self.X, self.device, self.sizes = X, device, sizes
@@ -63,7 +63,7 @@ class OnHost:
         self.shape = (X.shape[0], X.shape[1])
 
     def chunks(self) -> Iterator[tuple[int, torch.Tensor]]:
-        """The same; rows are valid until the next chunk."""
+        """As in `OnDevice`, but a chunk is valid only until the next one."""
         parts = self.sizes.chunks(*self.shape)
         if self.device.type == "cuda":
             yield from self._overlapped(parts)
@@ -85,7 +85,7 @@ class OnHost:
         run_parts(lambda span: np.copyto(target[slice(*span)], source[slice(*span)]), spans(hi - lo, COPY))
 
     def _overlapped(self, parts: list[tuple[int, int]]) -> Iterator[tuple[int, torch.Tensor]]:
-        """Through two buffers on either side, so that reading, uploading and work on the device go on together."""
+        """Chunks by two buffers on each side, so that reading, uploading and computing overlap."""
         shape = (parts[0][1], self.shape[1])
         pinned = [torch.empty(shape, dtype=self.dtype, pin_memory=True) for _ in range(2)]
         buffer = [torch.empty(shape, dtype=self.dtype, device=self.device) for _ in range(2)]
@@ -106,7 +106,7 @@ class OnHost:
 
 
 def source(X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> OnDevice | OnHost:
-    """A tensor where it lies; an array on the device (by default the GPU) if it takes at most `limit` bytes there."""
+    """A tensor on its own device; an array copied to `device` (default: the GPU) if it takes at most `limit` bytes."""
     sizes = sizes or Sizes()
     if isinstance(X, torch.Tensor):
         return OnDevice(X, sizes)
@@ -123,14 +123,14 @@ def source(X: Any, device: Any = None, limit: float | None = None, sizes: Sizes 
 
 
 def as_pool(X: torch.Tensor) -> torch.Tensor:
-    """The tensor as float32 or float64, rows by columns; the same one-line errors as for arrays."""
+    """The tensor as float32 or float64, (rows, columns), with the same one-line errors as for arrays."""
     if X.is_complex() or X.is_sparse:
         raise UserTypeError(f"X is a {X.dtype} {X.layout} tensor: pass dense real numbers")
     validation.refuse_shape(tuple(X.shape))
     X = X.detach()
     if X.dtype in (torch.float32, torch.float64):
         return X
-    return X.float() if X.element_size() <= 2 else X.double()  # whichever holds the numbers exactly
+    return X.float() if X.element_size() <= 2 else X.double()  # the smaller type that holds the numbers exactly
 
 
 def refuse_nonfinite(chunks: Iterable[tuple[int, torch.Tensor]]) -> NoReturn:

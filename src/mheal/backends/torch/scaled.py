@@ -1,4 +1,4 @@
-"""The pool as torch works on it: rows on the device or on the host, scaled on the fly."""
+"""The rows of a pool on the device or on the host, scaled on the fly."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,8 +13,8 @@ from ..base import Float64, Floats, Index
 from .rows import OnDevice, OnHost, Sizes, refuse_nonfinite, source
 
 
-class Placed:
-    """The rows (x − offset)·scale, made unit where `inverse` is given: one over the length of each."""
+class Scaled:
+    """The rows (x − offset)·scale·inverse; `inverse`, one over each row's length, projects them to the sphere."""
 
     def __init__(
         self, rows: OnDevice | OnHost, offset: torch.Tensor | None = None, scale: torch.Tensor | None = None,
@@ -33,7 +33,7 @@ class Placed:
 
     @classmethod
     def raw(cls, X: Any, device: Any = None, limit: float | None = None, sizes: Sizes | None = None) -> Self:
-        """The rows as they are; `device` and `limit` (in bytes) say where an array goes, see `rows.source`."""
+        """The rows as they are. For `device` and `limit` (in bytes) see `rows.source`."""
         points = cls(source(X, device, limit, sizes))
         if not bool(points.lengths.isfinite().all()):
             refuse_nonfinite(points.rows.chunks())
@@ -54,7 +54,7 @@ class Placed:
         return type(self)(self.rows, self.offset, self.scale, self.inverse_lengths)
 
     def chunks(self, rows: Index | None = None) -> Iterator[tuple[int, torch.Tensor]]:
-        """These rows (by default all) in chunks: the first place and the points of each. Do not change or keep them."""
+        """Chunks of these rows (by default all): position of the first row, and the points. Do not modify or store."""
         if rows is None:
             for lo, X in self.rows.chunks():
                 yield lo, self._transformed(X, slice(lo, lo + len(X)))
@@ -64,7 +64,7 @@ class Placed:
                 yield lo, self.gather(at[lo:hi])
 
     def pieces(self, size: int) -> Iterator[tuple[slice, torch.Tensor]]:
-        """All rows in order, at most `size` at a time: which they are, and their points."""
+        """All rows in order, at most `size` at a time: a slice of row numbers, and the points."""
         for lo, Z in self.chunks():
             for at in range(0, len(Z), size):
                 part = Z[at : at + size]
@@ -87,7 +87,7 @@ class Placed:
 
     @cached_property
     def inverse_lengths(self) -> torch.Tensor:
-        """One over the length of each point, 0 for points of length 0."""
+        """One over the length of each row, 0 for rows of length 0."""
         return torch.where(self.lengths > 0, 1.0 / self.lengths, 0.0).to(self.rows.dtype)
 
     def constant(self) -> bool:
@@ -119,7 +119,7 @@ class Placed:
 
 
 def _moments(rows: OnDevice | OnHost) -> tuple[Float64, Float64]:
-    """Mean of each column and what to divide it by, from sums in float64: float32 drifts at a million rows."""
+    """The mean of each column and the number to divide it by. Sums are in float64: float32 would lose digits."""
     n = rows.shape[0]
     shift = rows.gather(torch.zeros(1, dtype=torch.int64, device=rows.device))[0].double()
     total, square = torch.zeros_like(shift), torch.zeros_like(shift)
