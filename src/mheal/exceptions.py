@@ -30,6 +30,11 @@ class DataWarning(UserWarning):
     """What was done with columns of a table that are not plain numbers: left out, read as numbers, filled in."""
 
 
+def how_many(n: int, one: str, more: str = "") -> str:
+    """A number of things: "1 row", "2 rows"; `more` is the plural, if it is not formed by an s."""
+    return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
 def shortened(names: Any, n: int = LISTED) -> str:
     """The first n of some names or row numbers, for a message, and how many there are."""
     return ", ".join(map(str, names[:n])) + (f", … ({len(names):,} in all)" if len(names) > n else "")

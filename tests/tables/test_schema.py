@@ -39,6 +39,31 @@ def test_columns_known_to_hold_the_answer_are_left_out():
     assert (schema.names, schema.answers) == (["a", "b"], ("status",))
 
 
+@pytest.mark.parametrize("name", ["Klasse", "étiquette", "E\u0301tiquette", "Classe", "clase", "etiqueta"])
+def test_labels_are_known_in_other_languages(name):
+    schema = chosen(NUMBERS | {name: ["good", "bad", "bad", "good"]})
+    assert (schema.names, schema.answers) == (["a", "b"], (name,))
+    assert f"--with {name} uses it" in schema.description
+    assert name in chosen(NUMBERS | {name: ["good", "bad", "bad", "good"]}, also=[name]).names
+
+
+@pytest.mark.parametrize("name", ["category", "Kategorie", "catégorie", "Categoría"])
+def test_topics_are_hidden_beside_texts_and_features_beside_numbers(name):
+    topics = ["good", "bad", "bad", "good"]
+    assert chosen(NUMBERS | {name: topics}).names == ["a", "b", name]
+    schema = chosen({"text": [f"a long sentence about item number {i}" for i in range(40)], name: topics * 10})
+    assert (schema.text_column, schema.answers) == ("text", (name,))
+
+
+@pytest.mark.parametrize("name", ["Kunden-Nr", "Nr.", "Kundennummer", "numéro", "Número", "N° client", "customer no"])
+def test_numbers_of_customers_are_ids_unless_they_repeat(name):
+    schema = chosen({name: [30, 11, 72, 14]} | NUMBERS)
+    assert (schema.id_column, schema.names) == (name, ["a", "b"])
+    schema = chosen({name: [3, 1, 3, 1]} | NUMBERS)
+    assert (schema.id_column, schema.names) == (None, [name, "a", "b"])
+    assert name in chosen({name: [30, 11, 72, 14]} | NUMBERS, also=[name]).names
+
+
 @pytest.mark.parametrize("name", ["label_smoothing", "classroom", "yield", "targeted", "category"])
 def test_other_names_are_no_answers(name):
     assert not is_answer(name)
@@ -92,8 +117,8 @@ def test_codes_are_features_only_where_they_are_chosen(name, values, reason):
 
 
 def test_a_counter_is_no_feature():
-    rows = pl.DataFrame({"nr": range(1, 31), "a": [i * i % 7 for i in range(30)]})
-    assert choose(Table.of(rows, "pool.csv")).left_out == {"nr": "counts the rows"}
+    rows = pl.DataFrame({"z": range(1, 31), "a": [i * i % 7 for i in range(30)]})
+    assert choose(Table.of(rows, "pool.csv")).left_out == {"z": "counts the rows"}
 
 
 @pytest.mark.parametrize(
