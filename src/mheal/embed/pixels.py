@@ -115,6 +115,8 @@ def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
         return no_decoder
     try:
         str(path).encode()  # a name that is not UTF-8 can be written to no file
+        if not path.stat().st_size:
+            return "it is empty"
         with Image.open(path, formats=FORMATS) as image:
             pixels = image.width * image.height
             if pixels > MOST:

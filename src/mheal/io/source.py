@@ -26,7 +26,7 @@ class Source:
     ids : the values of `id_column`, or image paths relative to their folder; None where rows have no names. Those of
         shards stay in their files until they are needed
     items : what a person would look at: image files or texts; None for vectors and tables
-    skipped : (file, reason) of the images that could not be read; they are no rows of X
+    skipped : (name, reason) of the images that could not be read; they are no rows of X
     target : the values of the target column, if there is one; like ids, of all rows of the files
     rows : the number of each row of X in its files, of which there are `n_in_files`, where rows were left out
     cells : the columns of a table in memory as they were read, but for those that hold labels
@@ -42,7 +42,7 @@ class Source:
     ids: "list[Any] | ShardIds | None" = None
     id_column: str | None = None
     items: list[Path] | list[str] | None = None
-    skipped: list[tuple[Path, str]] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
     target: list[Any] | None = None
     rows: npt.NDArray[np.int64] | None = None
     n_in_files: int | None = None
