@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rich.console import Console
 
 from .. import api
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..io.labels import Labels
 from ..io.locate import TABLES, locate
 from ..io.read import read_pool
@@ -174,18 +174,19 @@ class Job:
         fitted = request.estimator or (self.strategy.default_estimator if self.queries_model else None)
         if fitted is None or labels.values is None or request.scheduler is not None:
             return ""
-        return f" with {fitted} fitted on {len(labels.rows):,} labels"
+        return f" with {fitted} fitted on {how_many(len(labels.rows), 'label')}"
 
     def _refuse_alike(self, picks: Selection) -> None:
         """Refuse picks most of which equal a labelled or earlier row: too few rows differ. Fewer are reported."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
-        wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
+        after = f"after {how_many(different, 'pick')} every other row equals a labelled or picked one"
+        wrong = f"{self.request.pool}: {after}"
         if alike > different:
             enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
             raise UserError(f"{wrong}: {enough}, or give other columns")
         if alike:
-            self.console.print(f"{wrong}: the last {alike} picks gain nothing")
+            self.console.print(f"{wrong}: nothing is gained by the last {how_many(alike, 'pick')}")
 
 
 def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
@@ -210,7 +211,7 @@ def _kept(request: Request, source: Source, labeled: npt.NDArray[np.int64]) -> S
     if len(now) != len(old):
         raise UserError(f"{request.keep} names a row twice, or one that was left out: leave it out there")
     if len(old) >= request.count(len(source.X) - len(labeled)):
-        raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
+        raise UserError(f"{request.keep} holds {how_many(len(old), 'pick')} already: give a larger budget")
     both = now[np.isin(now, labeled)]
     if len(both):
         raise UserError(f"row {both[0]} is in --keep and in --labeled: leave it out of one of them")
