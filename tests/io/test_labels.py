@@ -62,6 +62,10 @@ def test_ids_come_before_rows_which_move_when_a_pool_grows(tmp_path):
     check(read_labels(file, IDS, 10, id_column="key"), [7], None)
 
 
+def test_a_column_of_the_pool_may_be_called_row(tmp_path):
+    check(read_labels(write(tmp_path, "row,id,label\nA,001,a\nB,002,b\n", "l.csv"), IDS, 10), [1, 2], ["a", "b"])
+
+
 @pytest.mark.parametrize("kind", ["our own table", "picks"])
 def test_rows_and_ids_that_disagree_are_refused(tmp_path, kind):
     """As in a spreadsheet in which one column was sorted alone."""

@@ -4,7 +4,7 @@ import pytest
 from mheal.exceptions import UserError
 from mheal.tables.names import is_answer, is_id
 from mheal.tables.schema import choose
-from mheal.tables.table import Table
+from mheal.tables.table import Table, repeating
 
 NUMBERS = {"a": [1.0, 2.5, 3.0, 4.0], "b": [4, 9, 6, 1]}
 
@@ -53,6 +53,14 @@ def test_topics_are_hidden_beside_texts_and_features_beside_numbers(name):
     assert chosen(NUMBERS | {name: topics}).names == ["a", "b", name]
     schema = chosen({"text": [f"a long sentence about item number {i}" for i in range(40)], name: topics * 10})
     assert (schema.text_column, schema.answers) == ("text", (name,))
+    assert f"{name} (named like labels; --text text --with {name} shows it)" in schema.description
+    shown = chosen({"text": ["x", "y", "z", "w"], name: topics}, text_column="text", also=[name])
+    assert shown.answers == ()
+
+
+def test_a_column_repeats_labels_that_were_typed_in_other_letters():
+    rows = pl.DataFrame({"status": ["Good", "bad"] * 6, "other": ["good", "bad", "good"] * 4})
+    assert repeating(rows, [" good", "Bad"] * 6) == ["status"]
 
 
 @pytest.mark.parametrize("name", ["Kunden-Nr", "Nr.", "Kundennummer", "numéro", "Número", "N° client", "customer no"])

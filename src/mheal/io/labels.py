@@ -105,7 +105,8 @@ def match(
         given.setdefault(row, Counter())[label] += 1
         names[row] = name
         if at < len(numbers) and not is_blank(numbers[at]):
-            stated[row] = _row(numbers[at], None, sys.maxsize, file)
+            with suppress(UserError):  # a column of the pool may be called row
+                stated[row] = _row(numbers[at], None, sys.maxsize, file)
     # Picks of ours may be of a pool that has grown since; then their rows are others, not the same in another order.
     ours = {*PICKS} <= columns.keys() or FLAT in columns
     if apart := [row for row, said in stated.items() if row != said and not (ours and {*stated} != {*stated.values()})]:

@@ -11,7 +11,7 @@ ANSWERS = (
     *("klasse", "klassen", "zielvariable", "classe", "etiquette", "etiquettes", "cible", "clase", "clases"),
     *("etiqueta", "etiquetas", "objetivo"),
 )
-TOPICS = {*("category", "categories", "kategorie", "kategorien", "categorie", "categoria"), "topic", "sentiment"}
+TOPICS = {*("category", "categories", "kategorie", "kategorien", "categorie", "categoria"), "sentiment"}
 INDEXES = ("", "Unnamed: 0", "__index_level_0__", "index")  # under which pandas writes its index
 ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|uid|key|pk)$|^(id|uuid|guid)[^a-z]|[a-z](Id|ID|Uuid|UUID)$")
 NUMBERED = re.compile(r"(^|[^a-z])(nr|no|numero|nummer|identifiant|identificador)\.?$|nummer$|^(n[°o]|nr)\.?[ _]")

@@ -129,8 +129,10 @@ def choose(
             raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
     if text_column is not None:
         left_out.pop(text_column, None)
-        labels += tuple(name for name in readable if plain(name) in TOPICS and name not in (text_column, *also))
+        topics = [name for name in readable if plain(name) in TOPICS and name not in (text_column, *also)]
+        left_out |= {name: f"named like labels; --text {text_column} --with {name} shows it" for name in topics}
         left_out |= {name: "not the text" for name in readable if name != text_column and name not in left_out}
+        labels += tuple(topics)
         return Schema((), id_column, text_column, left_out, labels)
     if table.files:
         refuse_unlike(table.files, table.schemas, names)
