@@ -30,6 +30,11 @@ class DataWarning(UserWarning):
     """Reports how columns of a table were handled: left out, parsed as numbers, or imputed."""
 
 
+def how_many(n: int, one: str, more: str = "") -> str:
+    """A number of things: "1 row", "2 rows"; `more` is the plural, if it is not formed by an s."""
+    return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
 def shortened(names: Any, n: int = LISTED) -> str:
     """The first n of some names or row numbers for a message and, if there are more, their total number."""
     return ", ".join(map(str, names[:n])) + (f", … ({len(names):,} in all)" if len(names) > n else "")

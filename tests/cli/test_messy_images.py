@@ -13,7 +13,7 @@ from mheal.cli import main
 CHINA = load_sample_image("china.jpg")[::4, ::4]
 UNREADABLE = {
     "broken.jpg": "truncated",
-    "empty.png": "not an image",
+    "empty.png": "it is empty",
     "text.jpeg": "not an image",
     "phone.HEIC": "no decoder for .heic here: save it as PNG or JPEG",
 }
@@ -79,7 +79,7 @@ def test_folders_are_classes_and_images_beside_them_have_none(folder, capfd):
     assert run("compare 'Fotos für uns' --target folder --budgets 4 --seeds 1 --strategies random") == 0
     said = capfd.readouterr().err
     assert "24 labels of 2 classes: Katze & Co 🐱 12, dog 12" in said
-    assert "4 rows without a label are left out" in said
+    assert "4 rows without a label left out" in said
 
 
 @pytest.mark.parametrize("out", ["sheet.html", "tasks.json"])

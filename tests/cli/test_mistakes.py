@@ -233,7 +233,13 @@ CASES = {
     "more labels than rows": (LABELLED, "compare pool.csv -t kind --budgets 500 --seeds 1", ["500", "at most 28"]),
     "no splits": (LABELLED, "compare pool.csv -t kind --budgets 5 --seeds 0", ["--seeds", "than or equal to 1"]),
     "a folder that is the pool": (LABELLED, f"{C} -t kind -o pool.csv", ["'pool.csv' is a file, not a folder"]),
-    "a percentage as a target": (POOL, f"{P} --target-accuracy 90%", ["--target-accuracy", "valid number"]),
+    "a percentage as a target": (POOL, f"{P} --target-accuracy 90", ["--target-accuracy", "write 0.9 for 90 %"]),
+    "a word as a target": (POOL, f"{P} --target-accuracy high", ["--target-accuracy", "a share such as 0.9 or 90%"]),
+    "an output without a name": (POOL, f"{S} -o ''", ["--out is empty", "leave --out away"]),
+    "vectors without a name": (POOL, "embed pool.csv -o ''", ["cannot write ''", ".npy"]),
+    "rows beside other ids": (
+        {"pool.csv": table(id=IDS), "l.csv": "row,id,label\n0,c0,x\n2,c1,y\n"}, L, ["row 2 has the id 'c1'", "delete"],
+    ),
     "a picture of a plan in a table": (POOL, f"{P} --plot x.csv", ["cannot draw x.csv", ".png"]),
     # other commands
     "vectors over the pool": ({"pool.npy": None}, "embed pool.npy --out pool.npy", ["an input", "another name"]),

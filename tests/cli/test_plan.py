@@ -47,6 +47,8 @@ def test_without_labels_it_shows_the_coverage_radius_and_a_knee(here, capsys):
 def test_with_labels_it_shows_the_accuracy_to_expect_and_advises(here, capsys):
     assert main([*shlex.split(EXAMPLES[1]), "--batch", "30"]) == 0
     out = capsys.readouterr().out
+    assert main([*shlex.split(EXAMPLES[1].replace("0.9", "90%")), "--batch", "30"]) == 0
+    assert capsys.readouterr().out == out
     frame, labels = pl.read_csv("digits.csv"), pl.read_csv("labels.csv")
     X, rows, y = frame.drop("label").to_numpy().astype(np.float32), labels["row"].to_numpy(), labels["label"].to_numpy()
     expected = accuracy_plan(X, y, labeled=rows, ahead=250, batch=30, target=0.9)

@@ -255,7 +255,7 @@ def test_texts_without_words_are_counted_by_their_rows(tmp_path):
     (tmp_path / "pool.txt").write_text("red cat\n\nred dog\n7\n#\nblue cat\n")
     source = read_pool(tmp_path / "pool.txt")
     assert source.notes == [
-        "1 empty texts are left out: row 1",
+        "1 empty text left out: row 1",
         "texts that share no word with another one are compared by their letters: 2, row 3, 4",
     ]
     assert (np.linalg.norm(source.X, axis=1) > 0.99).all()
@@ -281,6 +281,6 @@ def test_texts_with_words_have_the_features_of_their_words_alone():
 
 def test_bad_text_columns(tmp_path):
     pl.DataFrame({"t": ["some words", " "], "n": [1, 2]}).write_parquet(tmp_path / "pool.parquet")
-    assert read_pool(tmp_path / "pool.parquet", text_column="t").notes == ["1 empty texts are left out: row 1"]
+    assert read_pool(tmp_path / "pool.parquet", text_column="t").notes == ["1 empty text left out: row 1"]
     with pytest.raises(ValueError, match=r"column 'n' of pool.parquet holds Int64, not text"):
         read_pool(tmp_path / "pool.parquet", text_column="n")

@@ -131,18 +131,29 @@ def two_curves(seeds):
 
 
 def test_values_have_their_interval_where_there_is_one():
-    table = metric_table(two_curves(2))
+    table = metric_table(two_curves(4))
     assert table.columns == ["labels", "10", "40"]
-    # sd 0.01 · √2, so the half width is t(0.975, 1) · 0.01 = 12.7 points
-    assert table.rows == [["ours", "61.0 ± 12.7", "81.0 ± 12.7"], ["random", "51.0 ± 12.7", "71.0 ± 12.7"]]
-    assert table.caption.startswith("Accuracy in %")
-    assert metric_table(two_curves(1)).rows[0] == ["ours", "60.0", "80.0"]
+    # sd 0.01 · √(4/3), so the half width is t(0.975, 3) · 0.01 / √3 = 1.8 points
+    assert table.rows == [["ours", "61.0 ± 1.8", "81.0 ± 1.8"], ["random", "51.0 ± 1.8", "71.0 ± 1.8"]]
+    assert table.caption == "Accuracy in %, mean ± half the 95 % interval."
+
+
+@pytest.mark.parametrize(("splits", "mean"), [(1, "60.0"), (2, "61.0")])
+def test_fewer_than_three_splits_show_no_interval_and_no_verdict(splits, mean):
+    curves = two_curves(splits)
+    table = metric_table(curves)
+    assert table.rows[0][:2] == ["ours", mean]
+    assert "takes 3 splits or more" in table.caption
+    assert summary_table(curves, "random").rows[0][1].isascii()  # no ±
+    assert "run at least five" in curves.verdict()
+    assert np.isnan(curves.significance()["low"].to_numpy()).all()
+    assert "±" in metric_table(two_curves(2), "sd").rows[0][1]
 
 
 def test_summary_has_the_best_first_and_no_comparison_of_the_baseline_with_itself():
-    ours, random = summary_table(two_curves(2), "random").rows
-    assert ours == ["ours", "71.0 ± 12.7", "1.00", "+10", "0.5"]  # random needs 20 labels for what 10 do here
-    assert random == ["random", "61.0 ± 12.7", "2.00", "–", "–"]
+    ours, random = summary_table(two_curves(4), "random").rows
+    assert ours == ["ours", "71.0 ± 1.8", "1.00", "+10", "0.12"]  # random needs 20 labels for what 10 do here
+    assert random == ["random", "61.0 ± 1.8", "2.00", "–", "–"]
 
 
 def test_savings_say_where_they_are_bounds():

@@ -53,11 +53,34 @@ def test_ids_are_compared_as_text(tmp_path):
 
 
 def test_ids_come_before_rows_which_move_when_a_pool_grows(tmp_path):
-    file = write(tmp_path, "row,sku,id\n0,007,001\n", "l.csv")
-    check(read_labels(file, IDS, 10, id_column="sku"), [7], None)
+    file = write(tmp_path, "row,cluster,gain,radius,sku,id\n0,1,2,3,007,001\n", "picks.csv")  # of the smaller pool
+    check(read_labels(file, IDS, 10, id_column="sku"), [1], None)  # the column id of picks holds their ids
     check(read_labels(file, IDS, 10), [1], None)
     check(read_labels(file, None, 10), [0], None)
-    check(read_labels(file, IDS, 10, id_column="key"), [0], None)
+    file = write(tmp_path, "row,sku,id\n7,007,001\n", "l.csv")
+    check(read_labels(file, IDS, 10, id_column="sku"), [7], None)
+    check(read_labels(file, IDS, 10, id_column="key"), [7], None)
+
+
+def test_a_column_of_the_pool_may_be_called_row(tmp_path):
+    check(read_labels(write(tmp_path, "row,id,label\nA,001,a\nB,002,b\n", "l.csv"), IDS, 10), [1, 2], ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", ["our own table", "picks"])
+def test_rows_and_ids_that_disagree_are_refused(tmp_path, kind):
+    """As in a spreadsheet in which one column was sorted alone."""
+    more = {"cluster": 0, "gain": 1.0, "radius": 1.0} if kind == "picks" else {}
+    frame = pl.DataFrame({"row": [1, 2, 5], "id": ["001", "005", "002"], "label": ["a", "b", "c"]})
+    frame.with_columns(**{name: pl.lit(value) for name, value in more.items()}).write_csv(tmp_path / "l.csv")
+    with pytest.raises(UserError, match=r"l\.csv: row 2 has the id '005', which is that of row 5: correct the file"):
+        read_labels(tmp_path / "l.csv", IDS, 10)
+    frame.filter(pl.col("row") == 1).write_csv(tmp_path / "l.csv")
+    check(read_labels(tmp_path / "l.csv", IDS, 10), [1], ["a"])
+
+
+def test_a_wrong_row_beside_an_id_is_refused_in_a_table_that_is_not_picks(tmp_path):
+    with pytest.raises(UserError, match="row 2 has the id '001', which is that of row 1"):
+        read_labels(write(tmp_path, "row,id,label\n2,001,a\n", "l.csv"), IDS, 10)
 
 
 @pytest.mark.parametrize("name", ["picks.csv", "picks.parquet", "picks.jsonl"])
@@ -111,7 +134,7 @@ def test_annotators_who_differ_are_outvoted_or_listed(tmp_path):
     labels = read_labels(write(tmp_path, export, "export.json"), IDS, 10)
     check(labels, [3, 5, 6], ["cat", "cat|dog", "cat"])
     outvoted, ties = labels.notes
-    assert "1 items" in outvoted
+    assert "1 item:" in outvoted
     assert "2 items" in ties
     assert "004 (dog or cat), 007 (a or b or c)" in ties
     flat = [{"row": t["data"]["row"], "annotation_id": 1, "label": n["result"] and n["result"][0]["value"]}

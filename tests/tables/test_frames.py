@@ -147,7 +147,7 @@ def numbers(**columns):
 HOURS = [datetime.time(i % 24) for i in range(60)]
 IN_UTC = [datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(days=i * i) for i in range(60)]
 COLUMNS = {  # a column of a pandas frame, and what the warnings say about it
-    "times of day": (HOURS, "c [dates]"),
+    "times of day": (HOURS, "c [times of day]"),
     "times of day and dates": ([*HOURS[:30], *[datetime.date(2020, 1, 2)] * 30], "c (25 different texts)"),
     "moments of several time zones": (
         [*IN_UTC[:30], *(moment.replace(tzinfo=None) for moment in IN_UTC[30:])],
@@ -158,7 +158,7 @@ COLUMNS = {  # a column of a pandas frame, and what the warnings say about it
     "nullable whole numbers": (pd.array([1, None, 3] * 20, dtype="Int64"), "c: 20"),
     "categories": (pd.Categorical(["x", "y", None] * 20), "c: 20"),
     "categories of dates": (pd.Categorical(pd.to_datetime(["2020-01-01", "2020-02-01", "2020-03-01"] * 20)), "[dates]"),
-    "timedelta": (pd.to_timedelta(np.arange(60) ** 2, unit="h"), "c [dates]"),
+    "timedelta": (pd.to_timedelta(np.arange(60) ** 2, unit="h"), "c [durations]"),
     "numbers and words": ([1, "x", 2.5, None] * 15, "c: 15"),
     "lists and words": ([[1, 2], "x"] * 30, "c (neither numbers nor text)"),
     "matrices": ([np.ones((2, 2))] * 60, "c (neither numbers nor text)"),
@@ -183,7 +183,7 @@ def test_columns_of_every_type_are_used_or_left_out_with_a_warning(case):
         (pl.Series([b"x"] * 60), "c (neither numbers nor text)"),
         (pl.Series(["x", "y", None] * 20, dtype=pl.Enum(["x", "y"])), "c: 20"),
         (pl.Series([[decimal.Decimal(i)] for i in range(60)]), "the embeddings in column 'c'"),
-        (pl.Series([datetime.timedelta(hours=i * i) for i in range(60)]), "c [dates]"),
+        (pl.Series([datetime.timedelta(hours=i * i) for i in range(60)]), "c [durations]"),
         (pl.Series([[[1.0], [2.0]]] * 60), "c (neither numbers nor text)"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from mheal.exceptions import UserError
 from mheal.tables.names import is_answer, is_id
 from mheal.tables.schema import choose
-from mheal.tables.table import Table
+from mheal.tables.table import Table, repeating
 
 NUMBERS = {"a": [1.0, 2.5, 3.0, 4.0], "b": [4, 9, 6, 1]}
 
@@ -37,6 +37,39 @@ def test_y_beside_x_is_a_coordinate_if_it_has_fractions():
 def test_columns_known_to_hold_the_answer_are_left_out():
     schema = chosen(NUMBERS | {"status": ["good", "bad", "bad", "good"]}, answers=["status"])
     assert (schema.names, schema.answers) == (["a", "b"], ("status",))
+
+
+@pytest.mark.parametrize("name", ["Klasse", "étiquette", "E\u0301tiquette", "Classe", "clase", "etiqueta"])
+def test_labels_are_known_in_other_languages(name):
+    schema = chosen(NUMBERS | {name: ["good", "bad", "bad", "good"]})
+    assert (schema.names, schema.answers) == (["a", "b"], (name,))
+    assert f"--with {name} uses it" in schema.description
+    assert name in chosen(NUMBERS | {name: ["good", "bad", "bad", "good"]}, also=[name]).names
+
+
+@pytest.mark.parametrize("name", ["category", "Kategorie", "catégorie", "Categoría"])
+def test_topics_are_hidden_beside_texts_and_features_beside_numbers(name):
+    topics = ["good", "bad", "bad", "good"]
+    assert chosen(NUMBERS | {name: topics}).names == ["a", "b", name]
+    schema = chosen({"text": [f"a long sentence about item number {i}" for i in range(40)], name: topics * 10})
+    assert (schema.text_column, schema.answers) == ("text", (name,))
+    assert f"{name} (named like labels; --text text --with {name} shows it)" in schema.description
+    shown = chosen({"text": ["x", "y", "z", "w"], name: topics}, text_column="text", also=[name])
+    assert shown.answers == ()
+
+
+def test_a_column_repeats_labels_that_were_typed_in_other_letters():
+    rows = pl.DataFrame({"status": ["Good", "bad"] * 6, "other": ["good", "bad", "good"] * 4})
+    assert repeating(rows, [" good", "Bad"] * 6) == ["status"]
+
+
+@pytest.mark.parametrize("name", ["Kunden-Nr", "Nr.", "Kundennummer", "numéro", "Número", "N° client", "customer no"])
+def test_numbers_of_customers_are_ids_unless_they_repeat(name):
+    schema = chosen({name: [30, 11, 72, 14]} | NUMBERS)
+    assert (schema.id_column, schema.names) == (name, ["a", "b"])
+    schema = chosen({name: [3, 1, 3, 1]} | NUMBERS)
+    assert (schema.id_column, schema.names) == (None, [name, "a", "b"])
+    assert name in chosen({name: [30, 11, 72, 14]} | NUMBERS, also=[name]).names
 
 
 @pytest.mark.parametrize("name", ["label_smoothing", "classroom", "yield", "targeted", "category"])
@@ -92,8 +125,8 @@ def test_codes_are_features_only_where_they_are_chosen(name, values, reason):
 
 
 def test_a_counter_is_no_feature():
-    rows = pl.DataFrame({"nr": range(1, 31), "a": [i * i % 7 for i in range(30)]})
-    assert choose(Table.of(rows, "pool.csv")).left_out == {"nr": "counts the rows"}
+    rows = pl.DataFrame({"z": range(1, 31), "a": [i * i % 7 for i in range(30)]})
+    assert choose(Table.of(rows, "pool.csv")).left_out == {"z": "counts the rows"}
 
 
 @pytest.mark.parametrize(

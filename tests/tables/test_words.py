@@ -83,6 +83,11 @@ def test_words_for_nothing_are_missing(word):
     assert converted(["2024-01-01", word]).values.null_count() == 1
 
 
+@pytest.mark.parametrize("word", ["k.A.", "keine Angabe", "unbekannt", "N.D.", "s/o", "Non renseigné", "sin datos"])
+def test_words_for_nothing_in_other_languages_are_missing(word):
+    assert without_missing(pl.Series([word, "Miete", "sonstige"])).to_list() == [None, "Miete", "sonstige"]
+
+
 def test_few_other_words_count_as_missing_and_are_named():
     found = converted([*map(str, range(20)), "n.v.", "about 7"])
     assert found.values.null_count() == 2

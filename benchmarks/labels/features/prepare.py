@@ -20,7 +20,7 @@ from PIL import Image
 
 import mheal.embed
 
-ITEMS = {"cifar10": 4000, "reuters-r52": 4000, "fashion_mnist": 2500, "mnist": 2500, "cifar100": 2500}
+ITEMS = {"cifar10": 2000, "reuters-r52": 2000, "fashion_mnist": 1500, "mnist": 1500, "cifar100": 1500}
 METHODS = {"images": ("shapes", "efficientnet"), "texts": ("tfidf", "minilm", "minilm+tfidf")}
 TIMED = 512
 

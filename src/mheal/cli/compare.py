@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..runtime.outputs import Outputs, checksum
 from .console import messages, show_report
 from .options import SPLITS, Estimator, Force, PoolOptions, Quiet, Seed, from_fields, names, option
@@ -105,7 +105,7 @@ def compare(
     print_source(pool, source, console)
     print_labels(described, labels, console)
     if missing:
-        console.print(f"{described}: {missing:,} rows without a label are left out")
+        console.print(f"{described}: {how_many(missing, 'row')} without a label left out")
     if kept:
         console.print(f"{out}: {len(done)} of {len(units)} runs found")
     if wanted is not None and len(steps) > len(set(wanted)):

@@ -32,7 +32,7 @@ def embed(
     from .pool import inputs, print_source, read
 
     if out.suffix not in (".npy", ".parquet"):
-        raise UserError(f"cannot write {out.name}: give --out a name that ends in .npy or .parquet")
+        raise UserError(f"cannot write {out.name!r}: give --out a name that ends in .npy or .parquet")
     console = messages(quiet)
     with Outputs([("--out", out)], inputs(pool=options.pool), force=force) as outputs:
         source = read(options, console, seed)

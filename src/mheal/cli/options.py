@@ -79,6 +79,14 @@ def parse_budget(text: str) -> int | str:
     return int(text)
 
 
+def parse_share(text: str) -> float:
+    """A share such as 0.9 or 90%."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a share such as 0.9 or 90%") from None
+
+
 def option(metavar: str | None, help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
     """A Typer option; `panel` is the part of the help that lists it."""
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, **more)
@@ -182,6 +190,8 @@ class Output:
     @property
     def file(self) -> str:
         """The file of the picks; "-" is standard output."""
+        if self.out is not None and not self.out.strip():
+            raise UserError("--out is empty: name a file, or leave --out away for picks.csv")
         return self.out or "picks.csv"
 
     @property

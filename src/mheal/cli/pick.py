@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rich.console import Console
 
 from .. import api
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..io.labels import Labels
 from ..io.locate import TABLES, locate
 from ..io.read import read_pool
@@ -174,18 +174,19 @@ class Job:
         fitted = request.estimator or (self.strategy.default_estimator if self.queries_model else None)
         if fitted is None or labels.values is None or request.scheduler is not None:
             return ""
-        return f" with {fitted} fitted on {len(labels.rows):,} labels"
+        return f" with {fitted} fitted on {how_many(len(labels.rows), 'label')}"
 
     def _refuse_equal(self, picks: Selection) -> None:
         """Raise an error if most picks equal a labelled or earlier row; print a message if fewer do."""
         alike = int((picks.gain == 0).sum())
         different = len(picks) - alike
-        wrong = f"{self.request.pool}: after {different} picks every other row equals a labelled or picked one"
+        after = f"after {how_many(different, 'pick')} every other row equals a labelled or picked one"
+        wrong = f"{self.request.pool}: {after}"
         if alike > different:
             enough = f"give a budget of at most {different}" if different else "nothing is left to pick"
             raise UserError(f"{wrong}: {enough}, or give other columns")
         if alike:
-            self.console.print(f"{wrong}: the last {alike} picks add nothing")
+            self.console.print(f"{wrong}: the last {how_many(alike, 'pick')} add nothing")
 
 
 def _on_cluster(request: Request, answers: Sequence[str] = ()) -> Source:
@@ -210,7 +211,7 @@ def _kept(request: Request, source: Source, labeled: npt.NDArray[np.int64]) -> S
     if len(now) != len(old):
         raise UserError(f"{request.keep} names a row twice, or one that the pool leaves out: delete it there")
     if len(old) >= request.count(len(source.X) - len(labeled)):
-        raise UserError(f"{request.keep} holds {len(old)} picks already: give a larger budget")
+        raise UserError(f"{request.keep} holds {how_many(len(old), 'pick')} already: give a larger budget")
     both = now[np.isin(now, labeled)]
     if len(both):
         raise UserError(f"row {both[0]} is in --keep and in --labeled: delete it from one of them")

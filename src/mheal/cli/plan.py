@@ -2,14 +2,14 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .console import messages, show_report
-from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option
+from .options import Estimator, Force, Labeled, PoolOptions, Quiet, Seed, from_fields, option, parse_share
 
-TARGET = "The accuracy you want, such as 0.9; needs labels."
+TARGET = "The accuracy you want, such as 0.9 or 90%; needs labels."
 AHEAD = "How many further labels to look ahead. Default: 1000, at most half the pool."
 
 
@@ -18,7 +18,7 @@ def plan(
     context: typer.Context,
     options: PoolOptions,
     labeled: Labeled = None,
-    target_accuracy: Annotated[float | None, option("SHARE", TARGET)] = None,
+    target_accuracy: Annotated[Any, option("SHARE", TARGET, parser=parse_share)] = None,
     budget: Annotated[int | None, option("N", AHEAD, "--budget", "-b", min=1)] = None,
     batch: Annotated[int, option("N", "How many labels you add at a time.", min=1)] = 50,
     estimator: Estimator = "logistic",

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from ..backends.cpu.points import Points
-from ..exceptions import UserError, shortened
+from ..exceptions import UserError, how_many, shortened
 from ..io.labels import Labels, joined, read_labels
 from ..io.locate import locate
 from ..io.read import read_pool
@@ -93,11 +93,11 @@ def labels_in(
 def print_source(pool: str, source: Source, console: Console) -> None:
     """Print the number of rows, the features, notes, skipped images, and how to get better features."""
     n = source.n_rows if source.rows is None else len(source.rows)
-    console.print(f"{pool}: {n:,} row{'s' * (n != 1)}, {source.features}")
+    console.print(f"{pool}: {how_many(n, 'row')}, {source.features}")
     for note in source.notes:
         console.print(f"{pool}: {note}")
-    if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
-        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
+    if skipped := [f"{name} ({reason})" for name, reason in source.skipped]:
+        console.print(f"{pool}: skipped {how_many(len(skipped), 'image')} that cannot be read: {shortened(skipped)}")
     if source.advice:
         console.print(source.advice)
 
@@ -112,7 +112,8 @@ def print_labels(files: str | list[str] | None, labels: Any, console: Console) -
         return
     counts = Counter(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
     n, alike = counts.total(), dict[str, list[str]]()
-    console.print(f"{where}: {n:,} labels of {len(counts):,} classes: {counted(dict(counts.most_common()))}")
+    found = f"{how_many(n, 'label')} of {how_many(len(counts), 'class', 'classes')}"
+    console.print(f"{where}: {found}: {counted(dict(counts.most_common()))}")
     rare = {name: many for name, many in counts.items() if many == 1 or 10 * many * len(counts) < n}
     if rare and 2 * len(counts) <= n:  # else the labels are no classes
         remedy = "a model learns little about them: label more, or merge them"

@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from .._version import __version__
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..io.fingerprint import fingerprint
 from ..io.label_studio import set_up
 from ..io.write import format_of, render
@@ -55,9 +55,10 @@ def run(request: Request, output: Output, console: Console, recorded: dict[str, 
                 stages.close()
             with suppress(OSError):  # it does not exist, or holds intermediate results
                 folder.rmdir()
-    avoided = f", away from the {n:,} labelled rows" if (n := len(result.labels.rows)) else ""
+    n = len(result.labels.rows)
+    avoided = f", away from the {how_many(n, 'labelled row')}" if n else ""
     console.print(
-        f"{len(result.picks):,} picks by {get(request.strategy).title}{result.model}{avoided}; "
+        f"{how_many(len(result.picks), 'pick')} by {get(request.strategy).title}{result.model}{avoided}; "
         f"reading {result.seconds['reading']:.1f} s, picking {result.seconds['picking']:.1f} s"
     )
     if outputs.files:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..duplicates import distinct
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..io.source import Kind
 from ..runtime.progress import Progress
 from ..sphere import to_sphere
@@ -89,11 +89,11 @@ def embed(
     if method in pretrained.LOADERS:
         X, network, skipped = pretrained.features(given, method, option, progress)
         _refuse_none(X, given, skipped)
-        return Embedding(to_sphere(X), f"{network}, {X.shape[1]:,} columns", skipped)
+        return Embedding(to_sphere(X), f"{network}, {how_many(X.shape[1], 'column')}", skipped)
     X, looks, skipped = _numbers(given, kind, progress)
     rows = X.reshape(len(X), -1)
     if method == "pixels":
-        return Embedding(rows, f"{looks}, {rows.shape[1]:,} columns", skipped)
+        return Embedding(rows, f"{looks}, {how_many(rows.shape[1], 'column')}", skipped)
     same = distinct(rows)
     once = same is not None and (kind == "images" or method not in METHODS)  # train on equal items once
     V, made = _learnt(X[same.first] if same and once else X, kind, method, option, seed, progress)

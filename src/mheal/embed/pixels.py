@@ -115,6 +115,8 @@ def opened(path: Path, work: Callable[[Image.Image], Any]) -> Any:
         return no_decoder
     try:
         str(path).encode()  # names that are not UTF-8 cannot be written to the output
+        if not path.stat().st_size:
+            return "it is empty"
         with Image.open(path, formats=FORMATS) as image:
             pixels = image.width * image.height
             if pixels > MOST:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..api import select
 from ..estimators import estimator_name
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..validation import as_array, as_budget, as_labeled
 from .learning_curve import CHECKED, LEVEL, MIN_LABELS, CurveFit, Resampled, check_target, learning_curve
 from .report import SKEW, Table
@@ -49,7 +49,7 @@ class CoveragePlan:
     @property
     def table(self) -> Table:
         """The radius at round numbers of labels."""
-        beside = f", besides the {self.n_labeled:,} labelled rows" if self.n_labeled else ""
+        beside = f", besides {how_many(self.n_labeled, 'labelled row')}" if self.n_labeled else ""
         rows = [[f"{n:,}", f"{self.radius[n - 1]:.2f}"] for n in steps(len(self.radius))]
         return Table(f"Coverage by mheal{beside}", ["labels", "coverage radius"], rows)
 

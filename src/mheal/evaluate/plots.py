@@ -8,11 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 from sklearn.decomposition import PCA
 
+from ..exceptions import how_many
 from ..scaling import comparable
 from ..selection import Selection
 from ..validation import as_array
 from .learning_curve import LEVEL, Resampled
-from .statistics import Floats, t_interval
+from .statistics import FEWEST, Floats, t_interval
 
 if TYPE_CHECKING:
     from .curves import Curves
@@ -68,8 +69,8 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
         )  # fmt: skip
 
     splits = max(len(curves.seeds(name)) for name in curves.strategies)
-    interval = ", mean and 95 % interval" if splits > 1 else ""
-    title = f"{curves.estimator}: {splits} split{'s' * (splits > 1)}{interval}"
+    interval = ", mean and 95 % interval" if splits >= FEWEST else ""
+    title = f"{curves.estimator}: {how_many(splits, 'split')}{interval}"
     _label(ax, title, f"test {curves.metric_title}", ink=ink)
     ax.set_facecolor(paper)
     ax.tick_params(colors=ink)

@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..runtime.files import replacing
-from .statistics import t_interval
+from .statistics import FEWEST, t_interval
 
 if TYPE_CHECKING:
     from .curves import Curves
@@ -86,8 +86,10 @@ def metric_table(curves: "Curves", spread: Literal["interval", "sd"] = "interval
         half = row["sd"] if spread == "sd" else row["high"] - row["mean"]
         cells[row["strategy"]].append(_value(curves, row["mean"], half))
     title = curves.metric_title[:1].upper() + curves.metric_title[1:]
-    beside = "the standard deviation" if spread == "sd" else "half the 95 % interval"
-    caption = f"{title}{' in %' * curves.is_share}, mean ± {beside}."
+    what, least = ("the standard deviation", 2) if spread == "sd" else ("half the 95 % interval", FEWEST)
+    enough = max(len(curves.seeds(name)) for name in curves.strategies) >= least
+    beside = f" ± {what}" if enough else f"; {what.removeprefix('half ')} takes {least} splits or more"
+    caption = f"{title}{' in %' * curves.is_share}, mean{beside}."
     return Table(caption, ["labels", *map(str, curves.budgets)], list(cells.values()))
 
 
@@ -96,7 +98,7 @@ def savings_table(curves: "Curves", against: str) -> Table:
     cells: dict[str, list[str]] = {name: [name] for name in curves.others(against)}
     for row in curves.labels_saved(against).to_dicts():
         saved = _signed(row["saved"], row["bound"])
-        if isfinite(row["low"]):  # more than one split
+        if isfinite(row["low"]):  # enough splits
             end = f"to {_signed(row['high'])}" if isfinite(row["high"]) else "or more"
             saved += f" ({_signed(row['low'])} {end})"
         cells[row["strategy"]].append(saved)
@@ -118,8 +120,9 @@ def _verdict(curves: "Curves", against: str) -> list[str]:
     tests = [test for test in curves.significance(against).to_dicts() if test["metric"] == "aulc"]
     tests.sort(key=lambda test: -test["difference"])
     splits = max(test["n"] for test in tests)
-    if splits == 1:
-        return [f"One split does not show whether anything beats {against} on this data: run at least five."]
+    if splits < FEWEST:
+        few = "One split does" if splits == 1 else "Two splits do"
+        return [f"{few} not show whether anything beats {against} on this data: run at least five."]
     clear = [test for test in tests if test["p_t_holm"] < LEVEL]
     worse = [test["strategy"] for test in clear if test["difference"] < 0]
     unclear = [test["strategy"] for test in tests if test not in clear]

@@ -10,14 +10,15 @@ from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
+FEWEST = 3  # splits that show an interval; of two, Student's factor is 13
 SKEWED = 0.6  # if the largest class has a larger share, accuracy depends little on the other classes
 
 
 def t_interval(values: npt.ArrayLike) -> tuple[Any, Any]:
-    """Mean over the first axis, and half the width of its 95 % t interval: NaN for a single value."""
+    """Mean over the first axis, and half the width of its 95 % t interval: NaN for fewer than FEWEST values."""
     values = np.asarray(values, np.float64)
     n = len(values)
-    if n < 2:
+    if n < FEWEST:
         return values.mean(axis=0), np.full(values.shape[1:], np.nan)[()]
     return values.mean(axis=0), stats.t.ppf(0.975, n - 1) * stats.sem(values, axis=0)
 
@@ -66,7 +67,7 @@ def labels_saved(budgets: npt.NDArray[np.int64], ours: Floats, baseline: Floats)
     beyond = [needs == np.inf, needs == 0]
     bound, needs = np.select(beyond, [">", "<"], "="), np.select(beyond, [budgets[-1], budgets[0]], needs)
     low = high = np.full(len(budgets), np.nan)
-    if len(ours) > 1:
+    if len(ours) >= FEWEST:
         draws = np.random.default_rng(0).integers(len(ours), size=(RESAMPLES, len(ours)))
         resampled = [_needs(budgets, baseline[d].mean(axis=0), ours[d].mean(axis=0)) for d in draws]
         low = np.quantile(resampled, 0.025, axis=0, method="lower")  # no interpolation: some are infinite

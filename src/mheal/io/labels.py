@@ -1,6 +1,7 @@
 """Read labels from tables and from Label Studio's exports."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..classes import is_blank
-from ..exceptions import UserError, UserFileError, shortened
+from ..exceptions import UserError, UserFileError, how_many, shortened
 from ..runtime.files import MISTYPED, reading
 from .locate import TABLES
 
@@ -86,7 +87,9 @@ def match(
     key, by_id = _key(columns, ids is not None, id_column, file)
     row_of_id = None if ids is None or not by_id else {str(value): row for row, value in enumerate(ids)}
     labels = columns.get("label")
+    numbers = columns.get("row", ()) if by_id and key != "row" else ()
     given: dict[int, Counter[Any]] = {}
+    stated: dict[int, Any] = {}
     names: dict[int, Any] = {}
     for at, name in enumerate(columns[key]):
         label = None if labels is None else labels[at]
@@ -101,6 +104,14 @@ def match(
         row = _row(name, row_of_id, n_rows, file)
         given.setdefault(row, Counter())[label] += 1
         names[row] = name
+        if at < len(numbers) and not is_blank(numbers[at]):
+            with suppress(UserError):  # a column of the pool may be called row
+                stated[row] = _row(numbers[at], None, sys.maxsize, file)
+    # Picks of ours may be of a pool that has grown since; then their rows are others, not the same in another order.
+    ours = {*PICKS} <= columns.keys() or FLAT in columns
+    if apart := [row for row, said in stated.items() if row != said and not (ours and {*stated} != {*stated.values()})]:
+        wrong = f"{file}: row {stated[apart[0]]} has the {key} {names[apart[0]]!r}, which is that of row {apart[0]}"
+        raise UserError(f"{wrong}: correct the file, or delete the column that is wrong")
     labelled, ties, outvoted = {}, [], 0
     for row, votes in given.items():
         (first, most), *others = votes.most_common()
@@ -111,9 +122,10 @@ def match(
         else:
             labelled[row] = first
             outvoted += bool(others)
-    notes = [f"{file}: annotators differ on {outvoted:,} items: the most frequent label is used"] if outvoted else []
+    differ = f"{file}: annotators differ on {how_many(outvoted, 'item')}: the most frequent label is used"
+    notes = [differ] if outvoted else []
     if ties:
-        what = f"annotators are tied on {len(ties):,} items, which stay unlabelled"
+        what = f"annotators are tied on {how_many(len(ties), 'item')}, so there is no label"
         notes.append(f"{file}: {what}: {shortened(ties)}")
     rows = np.fromiter(labelled, np.int64, len(labelled))
     return Labels(rows, None if labels is None else np.array([*labelled.values()], None if labelled else object), notes)

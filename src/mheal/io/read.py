@@ -57,8 +57,9 @@ def read_pool(
     if read.kind == "images":
         unread = dict(made.skipped)
         files = [file for at, file in enumerate(located.files) if at not in unread]
-        ids = [file.relative_to(located.base).as_posix() for file in files]
-        skipped = [(located.files[at], reason) for at, reason in made.skipped]
+        names = [file.relative_to(located.base).as_posix() for file in located.files]
+        ids = [name for at, name in enumerate(names) if at not in unread]
+        skipped = [(names[at], reason) for at, reason in made.skipped]
         return Source(
             made.X, "images", features, files, ids, None, files, skipped, notes=located.notes, advice=made.advice
         )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from ..runtime.checkpoint import NullCheckpoint, file_mark
 from ..runtime.files import reading
 from ..runtime.threads import spans
@@ -80,7 +80,7 @@ def stream_shards(
     if isinstance(X, np.memmap):
         X.flush()
         X = np.lib.format.open_memmap(X.filename, "r")  # type: ignore[arg-type]
-    return unread(files, schema, X, f", from {len(files):,} shards")
+    return unread(files, schema, X, f", from {how_many(len(files), 'shard')}")
 
 
 def read_on_cluster(
@@ -108,7 +108,7 @@ def read_on_cluster(
         da.from_delayed(read(str(file), start, rows, schema), (rows, schema.width), dtype)
         for file, start, rows in parts
     ]
-    return unread(files, schema, da.concatenate(arrays), f", in {len(parts):,} parts")
+    return unread(files, schema, da.concatenate(arrays), f", in {how_many(len(parts), 'part')}")
 
 
 def read_parquet(pattern: str | Path, columns: Sequence[str] | None = None, without: Sequence[str] = ()) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars
 
-from ..exceptions import UserError
+from ..exceptions import UserError, how_many
 from .source import Source
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def contact_sheet(picks: "Selection", source: Source) -> str:
         why = f"Row {rows[at]}, cluster {picks.cluster[at]}{gain}. {picks.reason[at]}"
         items.append(f"<li><h2>{at + 1}. {escape(name)}</h2>{body}<p>{escape(why)}</p></li>")
     page = Template(files(__package__).joinpath("sheet.html").read_text(encoding="utf-8"))
-    return page.substitute(title=f"{len(picks):,} {kind} to label", items="\n".join(items))
+    return page.substitute(title=f"{how_many(len(picks), kind[:-1])} to label", items="\n".join(items))
 
 
 def shown(source: Source, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:

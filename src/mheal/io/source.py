@@ -26,7 +26,7 @@ class Source:
     ids : the values of `id_column`, or image paths relative to their folder; None if rows have no ids. Ids of shards
         are read when they are needed
     items : the image files or texts; None for vectors and tables
-    skipped : (file, reason) of the images that could not be read; they have no row in X
+    skipped : (name, reason) of the images that could not be read; they have no row in X
     target : the values of the target column, if there is one; like ids, one for each row of the files
     rows : the number in the files of each row of X, if rows were left out; the files have `n_in_files` rows
     cells : the columns of a table in memory as they were read, without those that hold labels
@@ -42,7 +42,7 @@ class Source:
     ids: "list[Any] | ShardIds | None" = None
     id_column: str | None = None
     items: list[Path] | list[str] | None = None
-    skipped: list[tuple[Path, str]] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
     target: list[Any] | None = None
     rows: npt.NDArray[np.int64] | None = None
     n_in_files: int | None = None

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import UserError, shortened
+from ..exceptions import UserError, how_many, shortened
 from ..runtime.files import reading
 from ..runtime.memory import unpacked
 from ..tables.features import Missing, features, fits_float32
@@ -93,7 +93,7 @@ def not_empty(texts: pl.Series, where: str) -> tuple[list[str], npt.NDArray[np.i
         raise UserError(f"{where} holds no text at all")
     if not blank.any():
         return texts.to_list(), None, []
-    note = f"{blank.sum():,} empty texts are left out: row {shortened(np.flatnonzero(blank))}"
+    note = f"{how_many(int(blank.sum()), 'empty text')} left out: row {shortened(np.flatnonzero(blank))}"
     return texts.filter(~blank).to_list(), np.flatnonzero(~blank), [note]
 
 

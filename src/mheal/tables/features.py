@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ..exceptions import DataWarning, UserError, UserTypeError, shortened
+from ..exceptions import DataWarning, UserError, UserTypeError, how_many, shortened
 from ..runtime.threads import spans
 from .schema import Feature, Schema, choose
 from .table import Table, as_polars, first_row
@@ -65,7 +65,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     kept, n_empty, notes = ~empty, int(empty.sum()), []
     if n_empty:
-        notes.append(f"{n_empty:,} empty row{'s' * (n_empty > 1)} left out: {shortened(empty.arg_true())}")
+        notes.append(f"{how_many(n_empty, 'empty row')} left out: {shortened(empty.arg_true())}")
     absent = {column.name: n for column in frame if (n := column.null_count() - n_empty)}
     others = {name: ", ".join(map(repr, found.others[:3])) for name, found in table.converted.items()}
     shown = [f"{name}: {n:,}" + (f", with {others[name]}" if others.get(name) else "") for name, n in absent.items()]
@@ -75,7 +75,7 @@ def features(table: Table, schema: Schema, missing: Missing = "impute") -> Featu
         left = len(frame) - n_empty - int(kept.sum())
         if not kept.any():
             raise UserError(f"{table.name}: every row has a missing value ({few}): fill them in instead")
-        notes.append(f"{left:,} rows with missing values are left out ({counts})")
+        notes.append(f"{how_many(left, 'row')} with missing values left out ({counts})")
         absent = {}
 
     lists = [f.name for f in schema.features if f.kind == "embedding" and f.name in absent]

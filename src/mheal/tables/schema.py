@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ..exceptions import UserError, shortened
-from .names import IDS, INDEXES, RARE, code, is_answer, is_id
+from ..exceptions import UserError, how_many, shortened
+from .names import IDS, INDEXES, NUMBERED, RARE, TOPICS, code, is_answer, is_id, plain
 from .table import Table, first_row, kind_of, refuse_unlike
 
 MAX_CATEGORIES = 20  # text columns with more different values are not one-hot encoded
@@ -69,8 +69,8 @@ class Schema:
             if len(numbers) > LISTED:
                 numbers.sort(key=lambda name: name not in self.written)
             hows = [f"{name} [{self.written[name]}]" if name in self.written else name for name in numbers]
-            parts.append(f"{len(numbers):,} numeric column{'s' * (len(numbers) > 1)} ({shortened(hows, LISTED)})")
-        if categories := [f"{f.name}: {f.width} values" for f in kinds["category"]]:
+            parts.append(f"{how_many(len(numbers), 'numeric column')} ({shortened(hows, LISTED)})")
+        if categories := [f"{f.name}: {how_many(f.width, 'value')}" for f in kinds["category"]]:
             parts.append(f"{len(categories)} one-hot encoded ({shortened(categories, LISTED)})")
         parts += [f"the embeddings in column {f.name!r} ({f.width} numbers a row)" for f in kinds["embedding"]]
         reasons = [f"{name or 'unnamed'} ({reason})" for name, reason in self.left_out.items()]
@@ -129,7 +129,10 @@ def choose(
             raise UserError(f"{wrong}: choose columns (--columns, --with){remedy}")
     if text_column is not None:
         left_out.pop(text_column, None)
+        topics = [name for name in readable if plain(name) in TOPICS and name not in (text_column, *also)]
+        left_out |= {name: f"named like labels; --text {text_column} --with {name} shows it" for name in topics}
         left_out |= {name: "not the text" for name in readable if name != text_column and name not in left_out}
+        labels += tuple(topics)
         return Schema((), id_column, text_column, left_out, labels)
     if table.files:
         refuse_unlike(table.files, table.schemas, names)
@@ -152,7 +155,8 @@ def _id_column(table: Table, named: str | None, others: Collection[str]) -> str 
             named = likely[0] if likely else None
         else:
             unnamed = [name for name in list(table.types)[:1] if name in INDEXES]
-            uuids = [n for n, kind in table.types.items() if kind == pl.String and code(n, table.head(n)) == IDS]
+            likely = [n for n, kind in table.types.items() if kind == pl.String or NUMBERED.search(plain(n))]
+            uuids = [name for name in likely if code(name, table.head(name)) == IDS]
             alike = [name for name in (*filter(is_id, table.types), *unnamed, *uuids) if name not in others]
             named = next((name for share in (1, RARE) for name in alike if _names_rows(table, name, share)), None)
     if named is None or not table.in_memory:

@@ -109,8 +109,8 @@ def repeating(rows: pl.DataFrame, labels: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A value as text, whole floats without decimals: 3.0 becomes 3."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """A value as its label is written: 3.0 is the label 3, and " Cat" is "cat"."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip().casefold()
 
 
 def as_polars(frame: Any) -> pl.DataFrame:

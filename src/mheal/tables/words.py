@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a.")
+MISSING = (
+    *("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "missing", "unknown", "n.a."),
+    *("k.a.", "k. a.", "keine angabe", "keine angaben", "fehlt", "unbekannt", "n.d.", "n.c.", "s/o"),
+    *("non disponible", "non renseigné", "inconnu", "sin datos", "s/d", "ns/nc", "no disponible", "desconocido"),
+)
 MOSTLY = 0.9  # if at least this share of a column are numbers, its other words count as missing
 FEWEST = 10  # but only if it has at least this many numbers
 LONGEST = 100  # bytes of a cell; a column that mostly has longer ones holds text
@@ -30,6 +34,7 @@ DAYS = ("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%y", "%d %B %y", "%d-%B-%y", 
 DATES = ("%Y-%m-%d", "%Y/%m/%d", *(form for day in DAYS for form in (day, day.replace("%y", "%Y"))), "%Y%m%d")
 CLOCK = ("%H:%M:%S%.f", "%H:%M:%S%.fZ", "%H:%M:%S%.f%z")
 TIMES = ("", " %H:%M", " %I:%M %p", " %I:%M:%S %p", *(sep + clock for sep in " T" for clock in CLOCK))
+SAID = {pl.Duration: "durations", pl.Time: "times of day"}
 DATE = re.compile(r"^\d{1,4}[-/. ]\w{1,9}[-/. ,]+\d{1,4}|^[A-Z][a-z]{2,8} \d{1,2}, \d{2,4}|^(19|20)\d{6}$")
 DAY = 86_400_000_000  # microseconds
 
@@ -54,7 +59,7 @@ def as_numbers(column: pl.Series, commas: bool = False) -> Converted | None:
     commas : read "1,234" as 1.234 rather than 1234, since other columns of the table have decimal commas
     """
     if column.dtype.is_temporal():
-        return Converted(days(column), "dates")
+        return Converted(days(column), SAID.get(column.dtype.base_type(), "dates"))
     words = column.drop_nulls()
     if words.is_empty() or 2 * (words.str.len_bytes() > LONGEST).sum() > len(words):
         return None

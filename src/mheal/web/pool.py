@@ -152,8 +152,7 @@ def packed(source: Source, located: Located) -> bytes | None:
     """Images as vectors, to be kept in the project file; None for other pools, which are read quickly."""
     if source.kind != "images" or source.X.nbytes > LARGEST_CACHE:
         return None
-    skipped = [[path.relative_to(located.base).as_posix(), why] for path, why in source.skipped]
-    about = json.dumps({"features": source.features, "ids": source.ids, "skipped": skipped})
+    about = json.dumps({"features": source.features, "ids": source.ids, "skipped": source.skipped})
     buffer = io.BytesIO()
     np.savez(buffer, X=source.X, about=np.array(about))
     return buffer.getvalue()
@@ -167,7 +166,7 @@ def unpacked(content: bytes, located: Located) -> Source | None:
         skipped = dict(about["skipped"])
         files = [file for file in located.files if file.relative_to(located.base).as_posix() not in skipped]
         ids = [file.relative_to(located.base).as_posix() for file in files]
-        lost = [(located.base / name, str(why)) for name, why in skipped.items()]
+        lost = [(str(name), str(why)) for name, why in skipped.items()]
         if ids != about["ids"] or X.shape[:1] != (len(ids),) or X.ndim != 2 or not np.isfinite(X).all():
             return None
         return Source(X, "images", str(about["features"]), files, [*ids], None, files, lost)
