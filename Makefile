@@ -2,13 +2,14 @@
 PYTHON ?= python3
 JOBS ?= 2
 DEMO ?= build/demo
+PYTHONS ?= $(PYTHON)
 UNDER ?=
 BIN := .venv/bin
 WRITERS := */runtime/files.py,*/runtime/outputs.py,*/runtime/checkpoint.py,*/cli/run.py,*/io/write.py,*/mheal/selection.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 EXTRAS := .venv-extras/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test coverage boundscheck lowest test-extras test-reproduction reproduce lint bench docs clean
+.PHONY: demo test coverage boundscheck lowest test-extras test-reproduction reproduce lint release bench docs clean
 
 demo: .venv/.base ## digits: curves.png, picks.png and runs.csv in build/demo; DEMO=demo ARGS=--force replaces the committed ones
 	$(BIN)/mheal demo --out $(DEMO) $(ARGS)
@@ -44,6 +45,9 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	cd reproduction && ../$(BIN)/mypy
+
+release: .venv/.dev ## dist/: wheel and sdist, each used in a new environment; PYTHONS="python3.11 python3.12 python3.13" names several
+	$(BIN)/python tests/release.py $(PYTHONS)
 
 bench: .venv/.bench ## every peer beside us; rewrites benchmarks/speed/results
 	$(BIN)/python benchmarks/speed/run_all.py

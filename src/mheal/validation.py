@@ -21,10 +21,10 @@ ROUNDED = 0.1  # tolerance of the sum of probabilities, which may be rounded to 
 def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     """X as a C-contiguous array of float32 or float64, (rows, columns). It is not copied if it is one already.
 
-    X may be an array, memory map, list, pandas or polars frame or SciPy sparse matrix. In a frame, categories are
-    one-hot encoded and missing values imputed, with a warning (`mheal.tables`). Other types of numbers become float32
-    if it is exact for them, else float64. A sparse matrix of over 512 columns and 128 rows (text) is reduced to 128
-    columns by truncated SVD, and its rows are scaled to unit length.
+    X may be an array of any library on the CPU, memory map, list, pandas or polars frame or SciPy sparse matrix. In a
+    frame, categories are one-hot encoded and missing values imputed, with a warning (`mheal.tables`). Other types of
+    numbers become float32 if it is exact for them, else float64. A sparse matrix of over 512 columns and 128 rows
+    (text) is reduced to 128 columns by truncated SVD, and its rows are scaled to unit length.
     """
     if sparse.issparse(X):
         return _from_sparse(X, random_state)
@@ -38,9 +38,11 @@ def as_array(X: Any, random_state: Any = 0) -> npt.NDArray[Any]:
     if np.ma.is_masked(X):
         raise UserError("X has masked cells: fill them in or drop their rows (X.filled, X.compressed)")
     try:
-        A = np.asarray(X)
+        A = np.from_dlpack(X) if hasattr(X, "__dlpack__") and not hasattr(X, "__array__") else np.asarray(X)
     except ValueError as error:  # lists
         raise UserError("X has rows of different lengths: give each row the same columns") from error
+    except (TypeError, RuntimeError, BufferError) as error:  # each library has its own for an array on a GPU
+        raise UserTypeError(f"X of type {type(X).__name__} is no array on the CPU: copy it there first") from error
     if A.dtype.kind in "OUS":
         if A.ndim == 0:
             remedy = "read files first (pandas.read_csv), and collect what is lazy"
@@ -68,9 +70,7 @@ def refuse_shape(shape: tuple[int, ...]) -> None:
 
 def working_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     """The type to compute in: float32 if it can represent all numbers of this type exactly, else float64."""
-    if dtype == np.float32 or dtype.itemsize <= 2:
-        return np.float32
-    return np.float64
+    return np.float32 if dtype == np.float32 or dtype.itemsize <= 2 else np.float64
 
 
 def as_budget(budget: Any, available: int) -> int:
@@ -160,8 +160,7 @@ def as_utility(utility: Any, n: int) -> npt.NDArray[np.float64]:
         raise UserError(f"utility has shape {values.shape}, but X has {n} rows: give one number for each")
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
-        row = int(bad.argmax())
-        raise UserError(f"utility is {values[row]!r} at row {row}: it must be a number ≥ 0")
+        raise UserError(f"utility is {values[bad][0]!r} at row {bad.argmax()}: it must be a number ≥ 0")
     if not values.any():
         raise UserError("utility is 0 for every row: leave it out")
     return values / float(values.max())

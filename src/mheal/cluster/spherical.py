@@ -140,6 +140,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             yield U, np.asarray(U @ centers.T)
 
     def _validate(self, X: Any, reset: bool) -> Any:
+        X = np.asarray(X) if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray) else X  # of another library
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
             accept_large_sparse=False, copy=False, ensure_all_finite=sparse.issparse(X) or not reset,
