@@ -188,7 +188,7 @@ def test_contact_sheet_needs_no_other_file(desk):
 def test_unreadable_images_are_named_and_skipped(desk, capfd):
     (desk / "images" / "broken.png").write_bytes(b"not an image")
     assert run("select images -b 3") == 0
-    assert "skipped 1 images that cannot be read: images/broken.png (it is not an image)" in capfd.readouterr().err
+    assert "skipped 1 image that cannot be read: images/broken.png (it is not an image)" in capfd.readouterr().err
     assert json.loads((desk / "picks.csv.mheal.json").read_text())["skipped"] == 1
 
 

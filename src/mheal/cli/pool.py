@@ -97,7 +97,8 @@ def print_source(pool: str, source: Source, console: Console) -> None:
     for note in source.notes:
         console.print(f"{pool}: {note}")
     if skipped := [f"{file} ({reason})" for file, reason in source.skipped]:
-        console.print(f"skipped {len(skipped):,} images that cannot be read: {shortened(skipped)}")
+        images = f"{len(skipped):,} image{'s' * (len(skipped) != 1)}"
+        console.print(f"skipped {images} that cannot be read: {shortened(skipped)}")
     if source.advice:
         console.print(source.advice)
 
