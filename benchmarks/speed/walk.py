@@ -41,7 +41,8 @@ def parts(page):
 def lines(code):
     """The commands of a block, as lists of words."""
     given = [line.removeprefix("$ ") for line in code.splitlines() if line.startswith("$ ")]
-    return [[sys.executable, "-m", *shlex.split(line, comments=True)] for line in given if not line.startswith(LEFT_OUT)]
+    run = [shlex.split(line, comments=True) for line in given if not line.startswith(LEFT_OUT)]
+    return [[sys.executable, "-m", *words] for words in run]
 
 
 def used():
