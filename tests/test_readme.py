@@ -52,6 +52,10 @@ def test_its_table_comes_from_the_committed_rows():
             assert len(values) == 10
             assert shown == f"{mean(values):.1f} ± {stdev(values):.1f}"
 
+    first = re.search(r"With 20 labels of digits, .* on (\d+) % .* random ones, on (\d+) %", README).groups()
+    table = {line[0]: dict(zip(header, line, strict=True))["20"] for line in body}
+    assert first == tuple(f"{float(table[name].split()[0]):.0f}" for name in ("mheal", "random"))
+
 
 def test_its_speed_is_quoted_from_the_results():
     ratio = re.search(r"1,000 of 100,000 rows (\d+) times as fast as\s+scikit-activeml's Core-set", README)[1]

@@ -2,8 +2,8 @@
 The first picks of digits
 =========================
 
-`mheal.select` picks 20 of 1,257 images of digits, without any label. The first ones show every digit. 20 random images
-repeat some digits and miss others.
+`mheal.select` picks 20 of 1,257 images of digits, without any label. They show every digit. 20 random images repeat
+some digits and miss others.
 """
 
 import matplotlib.pyplot as plt

@@ -50,7 +50,7 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "forest": ("sklearn.ensemble:RandomForestClassifier", dict(n_estimators=200)),
 }
 ESTIMATORS = (*_PARTS, "logistic+knn")  # the last has the mean probabilities of the two
-REMEDY = "give it more labels, or choose another estimator"
+REMEDY = "give it more labels, or choose another estimator, one that takes an array of numbers"
 
 
 def resolve_estimator(estimator: Any) -> Any:

@@ -22,6 +22,7 @@ MIN_LABELS = 64  # a model of fewer labels is uncertain of the wrong rows
 POWER = 2.0  # of the uncertainty, as a weight
 BLOCK = 1 << 16  # rows whose uncertainty is computed together
 NUMBERS = 1 << 23  # numbers of X that a model gets at a time, as a copy
+REMEDY = "give a model that was fitted on columns like those of X, or its class probabilities as proba"
 
 
 class FewLabelsWarning(UserWarning):
@@ -84,7 +85,7 @@ def decision_values(pool: "Pool", rows: Rows) -> Scores:
 def _output(pool: "Pool", method: str, rows: Rows) -> Scores:
     """What this method of the model returns for the rows, a column for each class."""
     model, name = pool.model, f"{estimator_name(pool.model)}.{method}"
-    with errors_of(model, f"{name} fails", "give a model that was fitted on columns like those of X"):
+    with errors_of(model, f"{name} fails", REMEDY):
         given = rows if method.startswith("row_") else pool.X[rows]
         given = np.asarray(given.cpu() if hasattr(given, "cpu") else given)
         found = np.asarray(getattr(model, method)(given), float)
