@@ -68,6 +68,19 @@ def test_auto_uses_the_network_that_is_installed(photographs):
 
 
 @vision
+def test_auto_puts_pixels_and_edges_beside_the_network_for_grey_images(photographs, tmp_path):
+    for path in photographs[:-1]:
+        Image.open(path).convert("L").save(path)
+    made = embed(photographs, "images")
+    assert made.description.startswith("images, EfficientNet-Lite0, 1,280 columns, and images 32×32 grey, pixels: ")
+    assert [at for at, _ in made.skipped] == [5]
+    np.testing.assert_allclose(made.X[:, :1280] * 2**0.5, embed(photographs, "images", "efficientnet").X, rtol=1e-5)
+    np.testing.assert_allclose(
+        made.X[:, 1280:] * 2**0.5, embed(photographs, "images", "shapes").X, rtol=1e-5, atol=1e-6
+    )
+
+
+@vision
 def test_an_image_that_cannot_be_read_is_an_error_in_python(photographs):
     with pytest.raises(ValueError, match=r"broken\.png: it is not an image"):
         mheal.embed.images(photographs)

