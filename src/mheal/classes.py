@@ -10,7 +10,7 @@ from .validation import as_labeled
 
 Rows = npt.NDArray[np.int64]
 
-FEW = 20  # at most so many different fractions can be classes: half stars are, prices are not
+FEW = 20  # at most this many different fractions can be classes: half stars are, prices are not
 _LARGEST = 2**53  # larger whole floats may be rounded
 _REMEDY = "labels must be all whole numbers or all strings"
 

@@ -18,7 +18,7 @@ from .words import COMMAS, Converted, as_numbers, without_missing
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Read = TypeVar("Read")
 
-ENOUGH = 10  # labels; a column that equals so many of them does so by no coincidence
+ENOUGH = 10  # labels; a column that equals at least this many labels is not equal by chance
 HEAD = 10_000  # number of values that are examined to distinguish measurements from codes
 
 

@@ -33,7 +33,7 @@ def refused(status: int, why: str, code: str = "refused") -> Response:
 
 
 async def content_of(request: Request, most: int) -> bytes:
-    """The body of a request, of at most so many bytes."""
+    """The body of a request, at most `most` bytes."""
     content = bytearray()
     async for part in request.stream():
         content += part

@@ -119,7 +119,7 @@ class Project:
             return kept
 
     def renew(self, tab: str, seconds: float = LEASE) -> None:
-        """Let this tab hold its rows for so many seconds from now."""
+        """Extend the leases of this tab's rows to this many seconds from now."""
         with self._lock:
             until = time.monotonic() + seconds
             self.leases |= {row: (tab, until) for row, (holder, _) in self.leases.items() if holder == tab}

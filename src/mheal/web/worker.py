@@ -37,7 +37,7 @@ class Status:
 
 
 class Learned:
-    """A small model of the labels: its guesses, and the labels that it doubts."""
+    """A small model of the labels: its predictions, and the labels that it finds unlikely."""
 
     def __init__(self, pool: Pool, labels: dict[int, str]) -> None:
         from ..estimators import fit_on_pool, for_pool

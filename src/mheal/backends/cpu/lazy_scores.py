@@ -15,7 +15,7 @@ from .staging import stage
 
 CANDIDATES = 128  # rows whose scores are exact after each pick: they fit into the L1 and L2 caches
 CHUNK = 256  # rows updated by one BLAS call
-FEW_COLUMNS = 8  # with at most so many, dot products would lose precision and not be faster than differences
+FEW_COLUMNS = 8  # at most this many: dot products lose precision and are not faster than differences
 NOWHERE = np.iinfo(np.int64).max
 
 

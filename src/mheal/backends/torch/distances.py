@@ -8,7 +8,7 @@ from .rows import Sizes
 from .scaled import Scaled
 
 DIFFERENCES = 1 << 26  # numbers in memory at a time when distances are sums of squared differences
-FEW_COLUMNS = 8  # with at most so many, products would lose precision and not be faster than differences
+FEW_COLUMNS = 8  # at most this many: dot products lose precision and are not faster than differences
 CANCELS = 1e-4  # squared distances below this share of the squared length are recomputed by differences, or in float64
 ROUNDING = 1e-12  # relative rounding error, in float64, of a pick's distance from itself
 
