@@ -39,7 +39,8 @@ def first_scores(
     G, rows = np.empty((64, X.shape[1]), pick.dtype), np.empty(64, np.int64)
     for a in range(lo, hi, 64):
         n = min(64, hi - a)
-        rows[:n] = members[a : a + n]
+        for z in range(n):  # a copy of slices takes numba longer to compile
+            rows[z] = members[a + z]
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = q = pick.dtype.type(0)
@@ -58,7 +59,8 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
     wide_vectors()
     w, d = P.shape
     big, two = P.dtype.type(3e38), P.dtype.type(2)  # a plain 2 would take numba to float64
-    out[:n] = big
+    for z in range(n):
+        out[z] = big
     if d <= FEW_COLUMNS:
         for j in range(w):
             for z in range(n):
@@ -76,7 +78,9 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
             v = (norm2[z] + q - two * s_j[z]) * c
             out[z] = v if v < out[z] else out[z]
     # The formula above cancels if a point nearly coincides with a pick: use differences instead.
-    heaviest = P_weight.max()
+    heaviest = P_weight[0]
+    for j in range(1, w):
+        heaviest = max(heaviest, P_weight[j])
     for z in range(n):
         if out[z] < P.dtype.type(1e-4) * norm2[z] * heaviest:
             out[z] = big
@@ -88,7 +92,10 @@ def _nearest(G: Any, n: int, norm2: Any, P: Any, P_norm2: Any, P_weight: Any, S:
 def _refresh(G: Any, n: int, seen: Any, norm2: Any, weight: Any, score: Any, P: Any, P_norm2: Any, P_weight: Any,
              t: int, S: Any, near: Any) -> None:  # fmt: skip
     """Update the scores of points G[:n], n ≤ CHUNK, with all picks that any of them does not account for yet."""
-    for j in range(seen[:n].min(), t, CHUNK):
+    oldest = t
+    for z in range(n):
+        oldest = min(oldest, seen[z])
+    for j in range(oldest, t, CHUNK):
         e = min(t, j + CHUNK)
         _nearest(G, n, norm2, P[j:e], P_norm2[j:e], P_weight[j:e], S, near)
         for z in range(n):
@@ -187,12 +194,14 @@ def advance(
                 limit, limit_at = inner, inner_at
         else:
             m = n
-            few[:] = np.arange(n)
+            for i in range(n):
+                few[i] = i
         top = 0
         for y in range(m):
             i = few[y]
             h_score[y], h_norm2[y], h_weight[y], h_seen[y] = score[i], norm2[i], weight[i], seen[i]
-            H[y] = G[i]
+            for c in range(d):
+                H[y, c] = G[i, c]
             if h_score[y] > h_score[top]:
                 top = y
         if not _beats(h_score[top], front[few[top]], bound, bound_at):
@@ -209,7 +218,8 @@ def advance(
                 break
             picked[t], gain[t] = front[few[best]], h_score[best]
             P_norm2[t], P_weight[t] = h_norm2[best], pick_weight[few[best]]
-            P[t] = H[best]
+            for c in range(d):
+                P[t, c] = H[best, c]
             h_score[best] = PICKED
             for y in range(m):
                 v = distance2(H[y], P[t]) * P_weight[t] * h_weight[y]

@@ -30,7 +30,8 @@ def _spacing_part(
     far, two = R.dtype.type(3e38), R.dtype.type(2)  # a plain 2 would take numba to float64
     for a in range(0, members.size, CHUNK):
         n = min(CHUNK, members.size - a)
-        rows[:n] = members[a : a + n]
+        for z in range(n):  # a copy of slices takes numba longer to compile
+            rows[z] = members[a + z]
         stage(X, rows, n, offset, scale, factor, G)
         for z in range(n):
             s = R.dtype.type(0)

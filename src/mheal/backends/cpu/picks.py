@@ -89,7 +89,9 @@ def _radii_part(
     q, own, left = np.zeros(CHUNK, P.dtype), np.zeros(CHUNK, P.dtype), np.empty(CHUNK, P.dtype)
     for a in range(lo, hi, CHUNK):
         n = min(CHUNK, hi - a)
-        rows[:n], own[:n] = np.arange(a, a + n), weight[a : a + n]
+        for z in range(n):  # copies of slices take numba longer to compile
+            rows[z] = a + z
+            own[z] = weight[a + z]
         own[n:] = 0  # so that values left from the previous block do not count
         left[:] = P.dtype.type(3e38)
         stage(X, rows, n, offset, scale, factor, G)
@@ -104,13 +106,16 @@ def _radii_part(
             if d > FEW_COLUMNS:
                 np.dot(Q, G.T, S[:w])
                 _squares(S, w, q, P_norm2[j : j + w], c, least)
-            heaviest = c.max()
+            heaviest = c[0]
+            for y in range(1, w):
+                heaviest = max(heaviest, c[y])
             for z in range(n):  # if a point nearly coincides with a pick, its dot products cancel
                 if d <= FEW_COLUMNS or least[z] < P.dtype.type(1e-4) * q[z] * heaviest:
                     for y in range(w):
                         S[y, z] = distance2(G[z], Q[y]) * c[y]
             _fall(S, w, own, left, worst[j : j + w])
-        score[a : a + n] = left[:n]
+        for z in range(n):
+            score[a + z] = left[z]
 
 
 def radii(points: Staged, picks: PickList, weight: Floats) -> tuple[Float64, Scores]:
