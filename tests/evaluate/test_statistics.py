@@ -43,9 +43,10 @@ def test_t_interval_by_hand():
     mean, half = t_interval([1.0, 2.0, 4.0])
     assert mean == pytest.approx(7 / 3)
     assert half == pytest.approx(4.302653 * np.std([1, 2, 4], ddof=1) / np.sqrt(3), rel=1e-6)
-    mean, half = t_interval([[0.4, 0.6], [0.6, 0.6]])  # two values do not show how far the mean may be off
-    assert mean.tolist() == [0.5, 0.6]
-    assert np.isnan(half).all()
+    for values, fewest in (([[0.5, 0.6]], 2), ([[0.4, 0.6], [0.6, 0.6]], 3)):
+        mean, half = t_interval(values, fewest)
+        assert mean.tolist() == [0.5, 0.6]
+        assert np.isnan(half).all()
 
 
 def test_area_is_the_mean_height():

@@ -15,7 +15,7 @@ from scipy import stats
 
 from ..exceptions import UserError
 from ..runtime.files import reading, replacing
-from .statistics import SKEWED, Floats, area, holm, labels_saved, median_saved, paired_tests, t_interval
+from .statistics import FEWEST, SKEWED, Floats, area, holm, labels_saved, median_saved, paired_tests, t_interval
 
 Row = dict[str, Any]
 """One measurement: strategy, seed, estimator, number of labels, the metrics by name (accuracy and balanced_accuracy
@@ -182,7 +182,7 @@ class Curves:
         parts = []
         for name in self.strategies:
             values = self.values(name)
-            mean, half = t_interval(values)
+            mean, half = t_interval(values, FEWEST)
             sd = values.std(axis=0, ddof=1) if len(values) > 1 else half
             columns = dict(strategy=name, labels=self.budgets, mean=mean, low=mean - half, high=mean + half, sd=sd)
             beside = {other.metric: other.values(name).mean(axis=0) for other in self.beside}
@@ -214,7 +214,7 @@ class Curves:
             gaps = {None: area(self.budgets, ours - theirs)}
             gaps |= dict(zip(self.budgets.tolist(), (ours - theirs).T, strict=True))
             for labels, gap in gaps.items():
-                mean, half = t_interval(gap)
+                mean, half = t_interval(gap, FEWEST)
                 metric = "aulc" if labels is None else self.metric
                 tests.append((name, metric, labels, mean, mean - half, mean + half, len(gap), *paired_tests(gap)))
         types = dict(strategy=str, metric=str, labels=int, difference=float, low=float, high=float, n=int)
@@ -235,7 +235,7 @@ class Curves:
         p_holm = dict(zip(tested["strategy"], tested["p_t_holm"], strict=True))
         rows = []
         for name in self.strategies:
-            mean, half = t_interval(self.aulc(name))
+            mean, half = t_interval(self.aulc(name), FEWEST)
             own = savings.filter(strategy=name)
             saved = (None,) * 4 if own.is_empty() else (*own.select("saved", "bound").row(-1), *median_saved(own))
             rows.append((name, float(mean), float(half), ranks[name], *saved, p_holm.get(name)))

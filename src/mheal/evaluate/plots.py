@@ -47,7 +47,7 @@ def curves_picture(curves: "Curves", dark: bool = False) -> bytes:
     for name in curves.strategies:
         colour, marker = looks[name]
         width, opacity = (2.0, 1.0) if name in prominent else (1.0, 0.7)
-        mean, half = t_interval(curves.values(name))
+        mean, half = t_interval(curves.values(name), FEWEST)
         if name in prominent and np.isfinite(half).all():
             band = np.clip([mean - half, mean + half], *bounds)
             ax.fill_between(curves.budgets, *band, color=colour, alpha=0.13, linewidth=0)

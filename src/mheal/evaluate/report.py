@@ -71,7 +71,9 @@ def summary_table(curves: "Curves", against: str) -> Table:
     for row in curves.summary(against).to_dicts():
         saved = "–" if row["saved_median"] is None else _signed(row["saved_median"], row["saved_median_bound"])
         p = "–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"
-        beside = [_value(other, *map(float, t_interval(other.aulc(row["strategy"])))) for other in curves.beside]
+        beside = [
+            _value(other, *map(float, t_interval(other.aulc(row["strategy"]), FEWEST))) for other in curves.beside
+        ]
         height = _value(curves, row["aulc"], row["aulc_half"])
         rows.append([row["strategy"], height, *beside, f"{row['rank']:.2f}", saved, p])
     heights = [f"mean {each.metric_title}{', %' * each.is_share}" for each in (curves, *curves.beside)]

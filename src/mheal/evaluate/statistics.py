@@ -14,11 +14,11 @@ FEWEST = 3  # splits that show an interval; of two, Student's factor is 13
 SKEWED = 0.6  # if the largest class has a larger share, accuracy depends little on the other classes
 
 
-def t_interval(values: npt.ArrayLike) -> tuple[Any, Any]:
-    """Mean over the first axis, and half the width of its 95 % t interval: NaN for fewer than FEWEST values."""
+def t_interval(values: npt.ArrayLike, fewest: int = 2) -> tuple[Any, Any]:
+    """Mean over the first axis, and half the width of its 95 % t interval: NaN for less than `fewest` values."""
     values = np.asarray(values, np.float64)
     n = len(values)
-    if n < FEWEST:
+    if n < fewest:
         return values.mean(axis=0), np.full(values.shape[1:], np.nan)[()]
     return values.mean(axis=0), stats.t.ppf(0.975, n - 1) * stats.sem(values, axis=0)
 

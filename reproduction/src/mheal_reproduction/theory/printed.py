@@ -6,7 +6,9 @@ import numpy.typing as npt
 from mheal.algorithms.within_clusters import Kind
 from mheal.energy import CLAMP, first_max, squared_chords
 from mheal.exceptions import UserError
-from mheal.sphere import Float64, Floats, Rows, Seed, as_matrix, unit_rows
+from mheal.sphere import Float64, Floats, Rows, as_matrix, unit_rows
+
+Seed = int | np.random.Generator | None
 
 
 def printed_fixed_point(W: npt.ArrayLike) -> Float64:

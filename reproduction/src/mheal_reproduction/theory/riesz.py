@@ -4,9 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mheal.energy import hyperspherical_energy, potential, squared_chords
-from mheal.sphere import Float64, Floats, Rows, Seed, blocks, unit_rows
+from mheal.sphere import Float64, Floats, Rows, blocks, unit_rows
 
 from .gradient import TIES, riemannian_gradient
+from .printed import Seed
 from .sequential import greedy, pool_rows, start_row
 
 
